@@ -79,14 +79,13 @@ WarpGrid narrowedTo(int64_t panels, WarpGrid grid) {
 // two panels of columns.
 constexpr WarpGrid splitGrids[] = {{.rowTiles = 2, .rows = 2, .columns = 4},
                                    {.rowTiles = 2, .rows = 1, .columns = 8},
-                                   {.rowTiles = 1, .rows = 1, .columns = 8}},
-                   pairGrids[] = {{.rowTiles = 4, .rows = 2, .columns = 4, .panels = 2},
+                                   {.rowTiles = 1, .rows = 1, .columns = 8}};
+constexpr WarpGrid pairGrids[] = {{.rowTiles = 4, .rows = 2, .columns = 4, .panels = 2},
                                   {.rowTiles = 2, .rows = 2, .columns = 4, .panels = 2},
                                   {.rowTiles = 2, .rows = 1, .columns = 8},
-                                  {.rowTiles = 1, .rows = 1, .columns = 8}},
-                   // Where activations leave little room: which numerics a product has must not depend on what it was
-                   // fused with.
-    narrowGrids[] = {{.rowTiles = 1, .rows = 1, .columns = 4}, {.rowTiles = 1, .rows = 1, .columns = 2}};
+                                  {.rowTiles = 1, .rows = 1, .columns = 8}};
+// Where activations leave little room: which numerics a product has must not depend on what it was fused with.
+constexpr WarpGrid narrowGrids[] = {{.rowTiles = 1, .rows = 1, .columns = 4}, {.rowTiles = 1, .rows = 1, .columns = 2}};
 
 /// Of warpgroups, four rows of warps each.
 WarpGrid wideGrid(int warpgroups, int columns, int panels) {
