@@ -152,7 +152,7 @@ private:
     if (failed(passes.run(module))) {
       std::string text = diagnostics.take();
       // A pass that refuses a model says why, and leaves it as it is. What our rewrites spoil is a mistake of ours.
-      bool refused = !text.empty() && !diagnostics.hasFault() && succeeded(verify(module));
+      bool refused = !text.empty() && succeeded(verify(module));
       return fail(refused ? ExitCode::unsupported : ExitCode::internal, text);
     }
     if (stage == Stage::planned && !programOf(module)) // what is behind it takes it for granted

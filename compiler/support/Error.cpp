@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The compiler's errors.
 #include "compiler/support/Error.h"
-#include "dialects/Fault.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
@@ -46,7 +45,6 @@ std::string describe(Location location) { return nodeAt(location).value_or("an o
 DiagnosticCapture::DiagnosticCapture(MLIRContext *context, bool namesNodes)
     : handler(context, [this, namesNodes](Diagnostic &diagnostic) {
         std::optional<std::string> node = namesNodes ? nodeAt(diagnostic.getLocation()) : std::nullopt;
-        fault |= isFault(diagnostic);
         text += (text.empty() ? "" : "; ") + (node ? *node + ": " : "") + diagnostic.str();
         return success();
       }) {}

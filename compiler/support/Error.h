@@ -50,12 +50,9 @@ public:
   explicit DiagnosticCapture(mlir::MLIRContext *context, bool namesNodes = false);
   /// What was said since the last call.
   std::string take() { return std::exchange(text, {}); }
-  /// Whether any of it was a fault of the compiler's (dialects/Fault.h).
-  bool hasFault() const { return fault; }
 
 private:
   std::string text;
-  bool fault = false;
   mlir::ScopedDiagnosticHandler handler;
 };
 

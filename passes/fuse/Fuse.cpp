@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-fuse: computing ops become kernels, one for ops that share their rows.
 #include "Launches.h"
-#include "dialects/Fault.h"
 #include "dialects/tutti/Model.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
@@ -75,7 +74,7 @@ struct FusePass : impl::FusePassBase<FusePass> {
       for (const Group &group : groups)
         outliner.outline(group);
       if (!sortTopologically(&function.getBody().front())) {
-        emitFault(function, "kernels need each other's results");
+        function.emitError("kernels need each other's results"); // in no order: the module does not verify
         return signalPassFailure();
       }
     }

@@ -306,6 +306,15 @@ TEST(Session, tellsOutputDimsBeforeARun) {
   EXPECT_FALSE(f.session.run());
 }
 
+// What ends with the statement is not bound: it would be read after its end. A span of what lives on is.
+template <typename Data>
+concept Bindable = requires(tutti::Session session, std::initializer_list<int64_t> dims) {
+  session.bindInput<float>("x", std::declval<Data>(), dims);
+};
+static_assert(!Bindable<std::vector<float>> && !Bindable<std::vector<float> &&> && !Bindable<std::array<float, 4>>);
+static_assert(Bindable<std::vector<float> &> && Bindable<const std::vector<float> &> &&
+              Bindable<std::span<const float>> && Bindable<float (&)[4]>);
+
 TEST(Session, tellsWhatAnInputTakes) {
   Fixture f;
   auto *session = f.session.get();
