@@ -100,9 +100,11 @@ std::string EndingBuilder::storeText(Value stored, const Place &where) {
   bool inScratch = where.kind == Place::scratch, cluster = k.geometry.warps.cluster > 1,
        aligned = inScratch ? where.stride % (where.narrow ? 8 : 16) == 0 : typeOf(stored).getShape().back() % 4 == 0;
   int64_t blocks = blocksThatRead(stored, k.steps, k.geometry);
-  std::string function = handsOver                        ? formatv("handovers.give<{0}>", blocks).str()
-                         : cluster && tensor && inScratch ? formatv("giveAll<{0}>", blocks).str()
-                                                          : formatv("storeNeighbours<{0}>", aligned).str();
+  bool gives = cluster && tensor && inScratch;
+  ending.givesAll |= handsOver || gives;
+  std::string function = handsOver ? formatv("handovers.give<{0}>", blocks).str()
+                         : gives   ? formatv("giveAll<{0}>", blocks).str()
+                                   : formatv("storeNeighbours<{0}>", aligned).str();
   const char *condition = cluster && !tensor && !inScratch ? "if (BlockTile::rank() == 0)\n      "
                           : tensor && k.geometry.warps.rows && (!inScratch || readsRow || handsOver)
                               ? "if (row < t.rows)\n      "

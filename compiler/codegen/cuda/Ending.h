@@ -36,6 +36,8 @@ struct Ending {
   /// The bytes that a block of a cluster receives for each row, as text; empty: nothing is handed over.
   std::string handedBytes;
   bool handsOver() const { return !handedBytes.empty(); }
+  /// Whether blocks of a cluster are given what it stores, handed over or not.
+  bool givesAll = false;
 
   Ending(KernelText &k, const Step &step, bool handsOver = false) : Ending(k, k, step, handsOver) {}
   /// The same with the code in a scope of its own.

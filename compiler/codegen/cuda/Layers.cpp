@@ -169,9 +169,6 @@ static std::string byLayer(ArrayRef<std::string> texts, size_t count, StringRef 
   return placed;
 }
 
-/// Blocks of a cluster are given what it stores.
-static bool givesAll(const Ending &ending) { return ending.handsOver() || StringRef(ending.code).contains("giveAll"); }
-
 /// How the blocks of a cluster meet before a layer.
 struct Meeting {
   std::string before, begin, late, behind; ///< text before the layer, before its products, and behind them
@@ -190,7 +187,7 @@ static Meeting meetingBefore(size_t layer, ArrayRef<Ending> endings, const Other
     meeting.begin = "if (pass == 0) {\n  clusterWait(); // all have arrived\n}\n";
   } else {
     meeting.before = others.steps.empty() ? "" : "taskSync();\n";
-    if (givesAll(endings[layer])) {
+    if (endings[layer].givesAll) {
       meeting.before += "clusterArriveRelaxed(); // this block is there to be given activations\n";
       meeting.late = "if (pass == 0) {\n  clusterWait(); // all have arrived\n}\n";
     }
@@ -198,6 +195,25 @@ static Meeting meetingBefore(size_t layer, ArrayRef<Ending> endings, const Other
   if (endings[layer].handsOver())
     meeting.behind = "taskSync(); // what others may store over when they have what follows is read\n";
   return meeting;
+}
+
+/// Of each layer; of none where blocks of a cluster have nothing of each other's.
+static std::vector<Meeting> meetingsOf(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
+                                       ArrayRef<Others> others) {
+  std::vector<Meeting> meetings(layers.size());
+  if (k.geometry.warps.cluster > 1 && (layers.size() > 1 || !others.front().inScratch || endings.front().givesAll))
+    for (size_t i = 0; i < layers.size(); ++i)
+      meetings[i] = meetingBefore(i, endings, others[i]);
+  return meetings;
+}
+
+/// Whether warps wait before a layer for those of their rows only, as nothing else follows the one before: so some
+/// multiply while others make activations.
+static bool waitsByRows(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings, const Others &between,
+                        size_t layer) {
+  return k.geometry.warps.cluster == 1 && k.geometry.warps.rows > 1 && between.steps.empty() &&
+         leavesOtherRows(k, endings.drop_front(layer)) && !readsOthersRows(k, layers[layer - 1], endings) &&
+         !readsOthersRows(k, layers[layer], endings);
 }
 
 /// What follows layers, of each layer its steps: one piece of text for all that do the same.
@@ -273,11 +289,8 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
     stores += text;
   }
   std::string all = llvm::join(others.front().steps, "");
-  std::vector<Meeting> meetings(layers.size());
-  if (clusters && (layers.size() > 1 || !others.front().inScratch || llvm::any_of(endings, givesAll)))
-    for (size_t i = 0; i < layers.size(); ++i)
-      meetings[i] = meetingBefore(i, endings, others[i]);
-  else if (!all.empty() && meets)
+  std::vector<Meeting> meetings = meetingsOf(k, layers, endings, others);
+  if (!clusters && !all.empty() && meets)
     all += "  taskSync();\n";
   auto textsOf = [&](std::string Meeting::*text) {
     return llvm::map_to_vector(meetings, [&](const Meeting &meeting) { return meeting.*text; });
@@ -295,18 +308,14 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
                  k.geometry.persistent ? formatv("rowsOfBlock<{0}>(totalRows)", k.geometry.rows).str() : "t.rows");
   all += zeroText(endings, k.geometry.rows);
   all += othersText(others.drop_front());
-  // Where nothing but the next layer follows, warps wait for those of their rows only: so some multiply while others
-  // make activations.
   llvm::SmallVector<std::string> ends;
-  for (size_t i = 0; i + 1 < layers.size() && meets; ++i)
-    ends.push_back(clusters ? meetings[i + 1].before
-                   : k.geometry.warps.rows > 1 && others[i + 1].steps.empty() &&
-                           leavesOtherRows(k, endings.drop_front(i + 1)) && !readsOthersRows(k, layers[i], endings) &&
-                           !readsOthersRows(k, layers[i + 1], endings)
-                       ? "rowsSync<BlockTile>();\n"
-                       : "taskSync();\n");
+  bool byRows = false;
+  for (size_t i = 1; i < layers.size() && meets; ++i) {
+    bool own = waitsByRows(k, layers, endings, others[i], i);
+    byRows |= own;
+    ends.push_back(clusters ? meetings[i].before : own ? "rowsSync<BlockTile>();\n" : "taskSync();\n");
+  }
   all += byLayer(ends, layers.size(), "    ") + "  }\n";
-  bool byRows = llvm::any_of(ends, [](StringRef end) { return end.starts_with("rowsSync"); });
   std::string meeting = meetingOfMembers(k, layers, endings, others, byRows);
   return all + (meeting.empty() ? "" : indented(meeting));
 }

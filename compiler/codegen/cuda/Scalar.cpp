@@ -402,22 +402,26 @@ OwningOpRef<ModuleOp> scalarFunction(MapOp map, Precision precision) {
   return module;
 }
 
-llvm::Expected<std::string> cudaFunction(MapOp map, llvm::StringRef name, Precision precision) {
+std::string CudaFunction::text(StringRef name) const {
+  return formatv("__device__ __forceinline__ {0} {1}({2}) {{\n{3}}\n", result, name, parameters, body).str();
+}
+
+llvm::Expected<CudaFunction> cudaFunction(MapOp map, Precision precision) {
   OwningOpRef<ModuleOp> module = scalarFunction(map, precision);
   Block &entry = module->lookupSymbol<func::FuncOp>("f").front();
+  CudaFunction function;
+  function.result = cudaType(scalarType(map.getResult().getType().getElementType()));
   Printer printer;
-  std::string parameters;
   for (BlockArgument argument : entry.getArguments()) {
     std::string own = "a" + std::to_string(argument.getArgNumber());
     printer.names[argument] = own;
-    parameters += (parameters.empty() ? "" : ", ") + cudaType(argument.getType()) + " " + own;
+    function.parameters += (function.parameters.empty() ? "" : ", ") + cudaType(argument.getType()) + " " + own;
   }
-  llvm::Expected<std::string> text = printer.print(entry);
-  if (!text)
-    return text.takeError();
-  return formatv("__device__ __forceinline__ {0} {1}({2}) {{\n{3}}\n",
-                 cudaType(scalarType(map.getResult().getType().getElementType())), name, parameters, *text)
-      .str();
+  llvm::Expected<std::string> body = printer.print(entry);
+  if (!body)
+    return body.takeError();
+  function.body = std::move(*body);
+  return function;
 }
 
 } // namespace tutti

@@ -23,8 +23,14 @@ llvm::StringRef approximation(mlir::Operation *op, Precision precision);
 /// precision.
 mlir::OwningOpRef<mlir::ModuleOp> scalarFunction(MapOp map, Precision precision);
 
-/// The scalarFunction of a map as text: `__device__ __forceinline__ RESULT NAME(A a0, B a1, ...) { ... }`.
-llvm::Expected<std::string> cudaFunction(MapOp map, llvm::StringRef name, Precision precision);
+/// The scalarFunction of a map as text, which lacks a name: `__device__ __forceinline__ RESULT NAME(A a0, B a1, ...)
+/// { ... }`.
+struct CudaFunction {
+  std::string result, parameters, body;
+  std::string text(llvm::StringRef name) const;
+  auto operator<=>(const CudaFunction &) const = default;
+};
+llvm::Expected<CudaFunction> cudaFunction(MapOp map, Precision precision);
 
 } // namespace tutti
 

@@ -116,7 +116,7 @@ private:
   bool manyAddresses = false;
   llvm::DenseMap<mlir::Value, unsigned> numbers;
   llvm::DenseMap<mlir::Value, unsigned> memories; ///< memoryOf, of scratch
-  std::map<std::string, unsigned> bodies;         ///< functions by their text
+  std::map<CudaFunction, unsigned> bodies;        ///< functions by what they do
   std::map<unsigned, unsigned> functionOf;        ///< the function of a value
   KernelText *whole = nullptr;                    ///< the text that this is a scope of, or null
   llvm::DenseMap<unsigned, unsigned> names;       ///< from numbers of the whole to those of the scope

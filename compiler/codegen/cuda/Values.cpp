@@ -66,17 +66,15 @@ unsigned KernelText::functionFor(MapOp map, unsigned number) {
   auto [known, isNew] = functionOf.try_emplace(number, number);
   if (!isNew)
     return known->second;
-  llvm::Expected<std::string> text = cudaFunction(map, "f", getPrecision(kernel->getParentOfType<ModuleOp>()));
-  if (!text) {
-    broken = llvm::toString(text.takeError());
+  llvm::Expected<CudaFunction> function = cudaFunction(map, getPrecision(kernel->getParentOfType<ModuleOp>()));
+  if (!function) {
+    broken = llvm::toString(function.takeError());
     return number;
   }
   // The same code, of the next layer for one, is the same function.
-  known->second = bodies.try_emplace(*text, number).first->second;
-  if (known->second == number) {
-    size_t name = text->find(" f(") + 2;
-    functions[number] = text->substr(0, name) + std::to_string(number) + text->substr(name);
-  }
+  known->second = bodies.try_emplace(*function, number).first->second;
+  if (known->second == number)
+    functions[number] = function->text("f" + std::to_string(number));
   return known->second;
 }
 
