@@ -8,6 +8,8 @@
 #include "passes/analysis/Rows.h"
 #include "passes/analysis/Upstream.h"
 
+#include "mlir/IR/IRMapping.h"
+
 using namespace mlir;
 
 namespace tutti {
@@ -22,38 +24,131 @@ bool turnsColumns(AffineMap access, RankedTensorType to) {
   return isa<AffineDimExpr>(columns) && !columns.isFunctionOfDim(to.getRank() - 1);
 }
 
-/// f(move(x), p) becomes move(f(x, p')), where x is computed for this alone, and the move has as many
-/// elements and turns columns to rows. p' is p, read by x's axes that are whole axes of the move's result, too.
-struct MapBeforeColumnsMove : OpRewritePattern<MapOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
-    MapOp move = op.isMove() ? MapOp() : movedOperand(op);
-    if (!move || !llvm::all_of(move->getUsers(), [&](Operation *user) { return user == op; }))
-      return failure();
-    Value x = move.getInputs()[0];
-    auto from = typeOf(x), to = move.getType();
-    std::optional<AffineMap> access = withoutSymbols(move.getAccess(0));
-    std::optional<Size> before = product(getSizes(from)), behind = product(getSizes(to));
-    if (!access || !before || before != behind || !x.hasOneUse() || !turnsColumns(*access, to) || !isComputed(x))
-      return failure();
-    SmallVector<Value> inputs(op.getInputs());
-    SmallVector<AffineMap> maps;
-    for (unsigned i = 0; i < inputs.size(); ++i) {
-      std::optional<AffineMap> own = inputs[i] == move.getResult()
-                                         ? rewriter.getMultiDimIdentityMap(from.getRank())
-                                         : byAxesOf(*access, op.getAccess(i), getSizes(from), getSizes(to));
-      if (!own)
-        return failure();
-      maps.push_back(*own);
-      if (inputs[i] == move.getResult())
-        inputs[i] = x;
+/// Maps that end in one and read, at its own place, what has been moved like something: where x is moved, x *
+/// logistic(x) is two.
+class MapsBehindMove {
+public:
+  MapOp move;
+  llvm::SmallSetVector<MapOp, 4> maps; ///< in their order
+
+  MapsBehindMove(MapOp move, MapOp last) : move(move) { collect(last); }
+  bool isMoved(MapOp map, unsigned operand) {
+    auto other = map.getInputs()[operand].getDefiningOp<MapOp>();
+    return other && other.isMove() && other.getType().getShape() == move.getType().getShape() &&
+           getSizes(typeOf(other.getInputs()[0])) == getSizes(typeOf(move.getInputs()[0])) &&
+           withoutSymbols(other.getAccess(0)) == withoutSymbols(move.getAccess(0)) &&
+           isOwnPlace(map.getAccess(operand), other.getType(), map.getType());
+  }
+  /// Whether nothing else reads the move, nor any of the maps but the last.
+  bool standAlone() {
+    auto isRead = [&](MapOp by) {
+      return llvm::all_of(by->getUsers(), [&](Operation *user) {
+        auto map = dyn_cast<MapOp>(user);
+        return map && maps.contains(map);
+      });
+    };
+    return isRead(move) && llvm::all_of(maps.getArrayRef().drop_back(), isRead);
+  }
+
+  /// The moves that `last` and maps before it read.
+  static llvm::SmallSetVector<MapOp, 2> movesBefore(MapOp last) {
+    llvm::SmallSetVector<MapOp, 2> moves;
+    llvm::SmallSetVector<MapOp, 4> open;
+    open.insert(last);
+    for (size_t next = 0; next < open.size() && next < mostMaps; ++next) {
+      MapOp map = open[next];
+      for (auto [i, input] : llvm::enumerate(map.getInputs())) {
+        auto other = input.getDefiningOp<MapOp>();
+        if (!other)
+          continue;
+        if (!other.isMove()) {
+          if (isOwnPlace(map.getAccess(i), other.getType(), map.getType()))
+            open.insert(other);
+        } else if (!staysInKernel(other)) {
+          moves.insert(other);
+        }
+      }
     }
-    MapOp now = remapped(rewriter, op, getTensorType(getSizes(from), op.getType().getElementType()), inputs, maps);
-    rewriter.replaceOpWithNewOp<MapOp>(op, op.getType(), now, move.getAccess(0));
-    return success();
+    return moves;
   }
 
 private:
+  static constexpr size_t mostMaps = 16;
+  llvm::SmallDenseSet<Operation *> seen;
+
+  bool collect(MapOp map) {
+    if (seen.size() == mostMaps || !seen.insert(map).second)
+      return maps.contains(map);
+    bool isBehind = false;
+    for (auto [i, input] : llvm::enumerate(map.getInputs())) {
+      auto other = input.getDefiningOp<MapOp>();
+      isBehind |= isMoved(map, i) || (other && !other.isMove() &&
+                                      isOwnPlace(map.getAccess(i), other.getType(), map.getType()) && collect(other));
+    }
+    if (isBehind)
+      maps.insert(map);
+    return isBehind;
+  }
+};
+
+/// f(move(x), p) becomes move(f(x, p')), where x is computed for this alone, and the move has as many
+/// elements and turns columns to rows; f may be several maps, and p what was moved likewise. p' is p, read by x's axes
+/// that are whole axes of the move's result, too.
+struct MapBeforeColumnsMove : OpRewritePattern<MapOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
+    if (op.isMove())
+      return failure();
+    for (MapOp move : MapsBehindMove::movesBefore(op))
+      if (isBetterBehind(move))
+        if (MapsBehindMove behind(move, op); behind.standAlone() && succeeded(turn(behind, rewriter)))
+          return success();
+    return failure();
+  }
+
+private:
+  static bool isBetterBehind(MapOp move) {
+    Value x = move.getInputs()[0];
+    std::optional<AffineMap> access = withoutSymbols(move.getAccess(0));
+    std::optional<Size> before = product(getSizes(typeOf(x))), behind = product(getSizes(move.getType()));
+    return access && before && before == behind && x.hasOneUse() && turnsColumns(*access, move.getType()) &&
+           isComputed(x);
+  }
+  static LogicalResult turn(MapsBehindMove &behind, PatternRewriter &rewriter) {
+    auto from = typeOf(behind.move.getInputs()[0]), to = behind.move.getType();
+    AffineMap access = *withoutSymbols(behind.move.getAccess(0)), own = rewriter.getMultiDimIdentityMap(from.getRank());
+    // First all accesses: nothing has changed where one is unknown.
+    SmallVector<SmallVector<AffineMap>> accesses;
+    IRMapping now;
+    for (MapOp map : behind.maps) {
+      accesses.emplace_back();
+      for (auto [i, input] : llvm::enumerate(map.getInputs())) {
+        auto other = input.getDefiningOp<MapOp>();
+        bool isMoved = behind.isMoved(map, i), isOfThem = other && behind.maps.contains(other);
+        // Of another move there would be two.
+        if (!isMoved && other && other.isMove() && !staysInKernel(other))
+          return failure();
+        if (isMoved)
+          now.map(input, other.getInputs()[0]);
+        std::optional<AffineMap> at =
+            isMoved || isOfThem ? own : byAxesOf(access, map.getAccess(i), getSizes(from), getSizes(to));
+        if (!at)
+          return failure();
+        accesses.back().push_back(*at);
+      }
+    }
+    for (auto [map, places] : llvm::zip_equal(llvm::to_vector(behind.maps), accesses)) {
+      auto inputs = llvm::map_to_vector(map.getInputs(), [&](Value input) { return now.lookupOrDefault(input); });
+      rewriter.setInsertionPoint(map);
+      auto type = getTensorType(getSizes(from), map.getType().getElementType());
+      now.map(map.getResult(), remapped(rewriter, map, type, inputs, places).getResult());
+    }
+    MapOp last = behind.maps.back();
+    rewriter.replaceOpWithNewOp<MapOp>(last, last.getType(), now.lookup(last.getResult()), access);
+    for (MapOp map : llvm::reverse(behind.maps.getArrayRef().drop_back()))
+      rewriter.eraseOp(map);
+    return success();
+  }
   /// Of a layer, or of the elements of windows, which are more than there are windows.
   static bool isComputed(Value x) {
     auto own = x.getDefiningOp<MapOp>();
@@ -71,19 +166,6 @@ private:
       return readsMore ? std::optional(true) : std::nullopt;
     };
     return isFoundUpstream(x, look, mostUpstream);
-  }
-  /// The one move whose elements a map reads at their own places.
-  static MapOp movedOperand(MapOp op) {
-    MapOp move;
-    for (auto [i, input] : llvm::enumerate(op.getInputs())) {
-      auto other = input.getDefiningOp<MapOp>();
-      if (!other || !other.isMove() || staysInKernel(other))
-        continue;
-      if ((move && move != other) || !isOwnPlace(op.getAccess(i), other.getType(), op.getType()))
-        return nullptr;
-      move = other;
-    }
-    return move;
   }
   /// What is read at places of the move's result, at those of its operand; nothing where they do not say it.
   static std::optional<AffineMap> byAxesOf(AffineMap move, AffineMap access, ArrayRef<Size> from, ArrayRef<Size> to) {

@@ -58,6 +58,36 @@ struct MoveOnce : OpRewritePattern<MapOp> {
   }
 };
 
+/// What a move leaves where it was is read there. A result stays a copy of what no kernel computes, or is another
+/// result (tutti-decompose).
+struct MoveNowhere : OpRewritePattern<MapOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
+    Value x = op.getInputs()[0];
+    if (!op.isMove() || x.getType() != op.getType() || !isOwnPlace(op.getAccess(0), op.getType(), op.getType()))
+      return failure();
+    Value whole = throughViews(x);
+    bool isNeeded = !isa_and_nonnull<MapOp, KernelOpInterface>(whole.getDefiningOp()) || isResult(whole);
+    bool changes = false;
+    rewriter.replaceUsesWithIf(op.getResult(), x, [&](OpOperand &use) {
+      bool reads = !isNeeded || !isResult(use);
+      changes |= reads;
+      return reads;
+    });
+    return success(changes);
+  }
+
+private:
+  /// Of the model, of a group, or for a head.
+  static bool isResult(OpOperand &use) {
+    Operation *user = use.getOwner();
+    return isa<func::ReturnOp, JoinOp, HeadOp>(user) || (viewed(user) && isResult(user->getResult(0)));
+  }
+  static bool isResult(Value value) {
+    return llvm::any_of(value.getUses(), [](OpOperand &use) { return isResult(use); });
+  }
+};
+
 /// A map of what has been moved reads it where it was.
 struct ReadMoved : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -213,7 +243,9 @@ private:
 
 } // namespace
 
-void addMovePatterns(RewritePatternSet &patterns) { patterns.add<MoveOnce, MoveToShape>(patterns.getContext()); }
+void addMovePatterns(RewritePatternSet &patterns) {
+  patterns.add<MoveOnce, MoveNowhere, MoveToShape>(patterns.getContext());
+}
 
 void addReadPatterns(RewritePatternSet &patterns) { patterns.add<ReadMoved>(patterns.getContext()); }
 

@@ -49,18 +49,20 @@ public:
   /// From now on counts with each op, not only where the results of ops might be too many.
   void countAlways() { countsAlways = true; }
 
-  /// Whether the group's values still fit with one op more.
-  bool takes(Growing &group, Operation *op) {
+  /// Whether the group's values still fit with some ops more.
+  bool takes(Growing &group, ArrayRef<Operation *> ops) {
     if (!bound)
       return true;
-    int64_t more = bytesOfRow(op);
+    int64_t more = 0;
+    for (Operation *op : ops)
+      more += bytesOfRow(op);
     if (!countsAlways && group.scratch + group.since + more <= *bound) {
       group.since += more;
       return true;
     }
-    group.ops.push_back(op);
+    group.ops.append(ops.begin(), ops.end());
     bool all = holds(group);
-    group.ops.pop_back();
+    group.ops.pop_back_n(ops.size());
     return all;
   }
 
@@ -155,6 +157,20 @@ bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
   return cast<KernelOpInterface>(op).readsOwnRow(index);
 }
 
+/// What reads single numbers only, as a margin of zeros does, waits for the one op that reads it: any group could
+/// compute it, and would have to store it for another. Null where it does not wait.
+Operation *readerOfFill(Operation *op) {
+  auto map = dyn_cast<MapOp>(op);
+  if (!map || !map->hasOneUse() || llvm::any_of(map.getInputs(), [](Value x) { return typeOf(x).getRank() > 0; }))
+    return nullptr;
+  OpOperand &use = *map->use_begin();
+  Operation *reader = use.getOwner();
+  return isa<MapOp, KernelOpInterface>(reader) && !isHead(reader) && !isReadThrough(reader) &&
+                 readsOwnRow(reader, use.getOperandNumber(), rowsFormOf(reader))
+             ? reader
+             : nullptr;
+}
+
 class Grouping {
 public:
   Grouping(ModuleOp module, func::FuncOp function)
@@ -198,12 +214,17 @@ private:
 
   void placeAll() {
     for (Operation &op : function.getBody().front())
-      if (isa<MapOp, KernelOpInterface>(op) && !isReadThrough(&op))
+      if (isa<MapOp, KernelOpInterface>(op) && !isReadThrough(&op) && !readerOfFill(&op))
         place(&op);
   }
 
   /// An op can join a group of which it reads only its own rows, and nothing that runs after it.
   void place(Operation *op) {
+    SmallVector<Operation *> ops;
+    for (Value operand : op->getOperands())
+      if (Operation *fill = operand.getDefiningOp(); fill && readerOfFill(fill) == op)
+        ops.push_back(fill);
+    ops.push_back(op);
     RowForm form = rowsFormOf(op);
     SmallVector<Groups> needsOfOperands = llvm::map_to_vector(op->getOperands(), [&](Value x) { return needsOf(x); });
     Groups needs;
@@ -212,7 +233,7 @@ private:
     for (unsigned id : byPreference(op)) {
       Growing &group = groups[id];
       if (isFull(group, op) || !group.form.sameRows(form) || !canJoin(op, id, form, needsOfOperands) ||
-          !room.takes(group, op))
+          !room.takes(group, ops))
         continue;
       needs.reset(id);
       group.needs |= needs;
@@ -220,13 +241,18 @@ private:
       for (Growing &other : groups)
         if (other.needs.test(id))
           other.needs |= group.needs;
-      addTo(group, op);
-      groupOf[op] = id;
+      addTo(id, ops);
       return;
     }
-    groupOf[op] = groups.size();
     groups.push_back({{form, {}, {}}, needs, 0, 0, 0, {}});
-    addTo(groups.back(), op);
+    addTo(groups.size() - 1, ops);
+  }
+
+  void addTo(unsigned id, ArrayRef<Operation *> ops) {
+    for (Operation *op : ops) {
+      addTo(groups[id], op);
+      groupOf[op] = id;
+    }
   }
 
   /// What an op reads through is part of it, whatever rows that has itself.

@@ -355,6 +355,35 @@ func.func @pixels(%x: tensor<?x20x3xf32, ["batch"]>) -> tensor<?x9x1xf32, ["batc
 
 // -----
 
+// So is what several maps make of it that end in one: x * logistic(x); and a sum with what was turned likewise, though
+// that is read elsewhere, too.
+tutti.param @w : tensor<3x8xf32>
+tutti.param @v : tensor<8x8xf32>
+// CHECK-LABEL: func.func @residual_pixels
+func.func @residual_pixels(%x: tensor<?x20x3xf32, ["batch"]>) -> (tensor<?x20x8xf32, ["batch"]>, tensor<?x8x20xf32, ["batch"]>) {
+  // CHECK: %[[FIRST:.*]] = tutti.contract
+  // CHECK: %[[LOGISTIC:.*]] = tutti.map %[[FIRST]] {{.*}} -> tensor<?x20x8xf32, ["batch"]>
+  // CHECK: %[[SILU:.*]] = tutti.map %[[FIRST]], %[[LOGISTIC]] {{.*}} -> tensor<?x20x8xf32, ["batch"]>
+  // CHECK: %[[TURNED:.*]] = tutti.map %[[SILU]] {{.*}} -> tensor<?x8x20xf32, ["batch"]>
+  // CHECK: %[[SECOND:.*]] = tutti.contract %[[SILU]]
+  // CHECK: %[[SUM:.*]] = tutti.map %[[SILU]], %[[SECOND]] {{.*}} -> tensor<?x20x8xf32, ["batch"]>
+  // CHECK: return %[[SUM]], %[[TURNED]]
+  %w = tutti.get @w : tensor<3x8xf32>
+  %v = tutti.get @v : tensor<8x8xf32>
+  %0 = tutti.contract %x, %w "bsk,kn->bsn" : tensor<?x20x3xf32, ["batch"]>, tensor<3x8xf32>
+  %1 = tutti.transpose %0 [0, 2, 1] : tensor<?x20x8xf32, ["batch"]>
+  %2 = tutti.sigmoid %1 : tensor<?x8x20xf32, ["batch"]>
+  %3 = tutti.mul %1, %2 : tensor<?x8x20xf32, ["batch"]>, tensor<?x8x20xf32, ["batch"]>
+  %4 = tutti.transpose %3 [0, 2, 1] : tensor<?x8x20xf32, ["batch"]>
+  %5 = tutti.contract %4, %v "bsk,kn->bsn" : tensor<?x20x8xf32, ["batch"]>, tensor<8x8xf32>
+  %6 = tutti.transpose %5 [0, 2, 1] : tensor<?x20x8xf32, ["batch"]>
+  %7 = tutti.add %3, %6 : tensor<?x8x20xf32, ["batch"]>, tensor<?x8x20xf32, ["batch"]>
+  %8 = tutti.transpose %7 [0, 2, 1] : tensor<?x8x20xf32, ["batch"]>
+  return %8, %3 : tensor<?x20x8xf32, ["batch"]>, tensor<?x8x20xf32, ["batch"]>
+}
+
+// -----
+
 // The same of a batch of one, whose only place is 0.
 tutti.param @w : tensor<3x7xf32>
 tutti.param @c : tensor<7x1xf32>

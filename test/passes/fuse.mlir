@@ -192,6 +192,27 @@ func.func @order(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 // -----
 
+// A margin of zeros is of the kernel that reads it, not of the first one that has the same rows: nothing stores it.
+// CHECK-LABEL: func.func @margins
+func.func @margins(%x: tensor<?x2x4xf32, ["batch"]>) -> tensor<?x2x7xf32, ["batch"]> {
+  // CHECK: %[[FIRST:.*]] = plan.dispatch @{{.*}} -> tensor<?x2x5xf32, ["batch"]>
+  // CHECK: plan.dispatch @[[SECOND:.*]](%[[FIRST]], {{.*}} -> tensor<?x2x7xf32, ["batch"]>
+  // CHECK: plan.kernel @[[SECOND]]
+  // CHECK: tutti.gather
+  // CHECK: tutti.map {{.*}} (tensor<f32>) -> tensor<?x2x2xf32, ["batch"]>
+  // CHECK: tutti.concat
+  %zero = tutti.constant dense<0.0> : tensor<f32>
+  %swapped = tutti.constant dense<[1, 0]> : tensor<2xi64>
+  %0 = tutti.broadcast %zero : tensor<f32> -> tensor<?x2x1xf32, ["batch"]>
+  %1 = tutti.broadcast %zero : tensor<f32> -> tensor<?x2x2xf32, ["batch"]>
+  %2 = tutti.concat %0, %x axis 2 : tensor<?x2x1xf32, ["batch"]>, tensor<?x2x4xf32, ["batch"]>
+  %3 = tutti.gather %2 at %swapped axis 1 : tensor<?x2x5xf32, ["batch"]>, tensor<2xi64>
+  %4 = tutti.concat %3, %1 axis 2 : tensor<?x2x5xf32, ["batch"]>, tensor<?x2x2xf32, ["batch"]>
+  return %4 : tensor<?x2x7xf32, ["batch"]>
+}
+
+// -----
+
 // Where a row has 256 bytes, 64 floats do not fit beside anything: the chain ends before the op that would read them.
 module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>, tutti.scratch_per_row = 256 : i64} {
   tutti.param per_member @w : tensor<8x64xf32>
