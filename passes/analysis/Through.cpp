@@ -48,9 +48,9 @@ std::optional<ReadThrough> ReadThrough::of(ContractOp op) {
   AffineExpr zero = getAffineConstantExpr(0, op.getContext());
   SmallVector<AffineExpr> first;
   double reach = 0; // of a block's rows and terms
-  Size stride(1);
   Sizes sizes = getSizes(given);
-  for (unsigned axis = sizes.size(); axis-- > 0; stride = *stride.times(sizes[axis])) {
+  for (unsigned axis = sizes.size(); axis-- > 0;) {
+    std::optional<Size> stride = product(ArrayRef(sizes).drop_front(axis + 1));
     SmallVector<AffineExpr> summands = summandsOf(access->getResult(axis));
     AffineExpr start = zero;
     for (AffineExpr summand : summands) {
@@ -63,17 +63,17 @@ std::optional<ReadThrough> ReadThrough::of(ContractOp op) {
         start = start + summand;
         continue;
       }
-      if (!stride.isFixed())
+      if (!stride || !stride->isFixed())
         return std::nullopt;
       if (*along != 0) {
         // What it is at 0 is a number of its own.
         AffineExpr rest = summand.replace(getAffineDimExpr(block, op.getContext()), zero);
         start = start + rest;
-        through.block += *along * stride.getFixed();
+        through.block += *along * stride->getFixed();
       } else {
         (ofTerm ? through.ofTerms : through.ofRows).push_back(summand);
-        (ofTerm ? through.termStrides : through.rowStrides).push_back(stride.getFixed());
-        reach += double(sizes[axis].isFixed() ? sizes[axis].getFixed() : mostPlaces) * double(stride.getFixed());
+        (ofTerm ? through.termStrides : through.rowStrides).push_back(stride->getFixed());
+        reach += double(sizes[axis].isFixed() ? sizes[axis].getFixed() : mostPlaces) * double(stride->getFixed());
       }
     }
     first.insert(first.begin(), start);

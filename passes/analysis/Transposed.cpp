@@ -127,19 +127,19 @@ private:
   std::optional<int64_t> strideIfTransposed(Value value, AffineMap access) {
     if (!isa<BlockArgument>(value))
       return std::nullopt;
-    Size stride(1);
     int64_t alongColumns = 0, alongRows = 0;
     Sizes sizes = getSizes(typeOf(value));
-    for (unsigned i = sizes.size(); i-- > 0;) {
+    for (unsigned i = 0; i < sizes.size(); ++i) {
       std::optional<int64_t> byColumn = slope(access.getResult(i), column()),
                              byRow = slope(access.getResult(i), axis + 1);
-      if (!byColumn || !byRow || (!stride.isFixed() && (*byColumn != 0 || *byRow != 0)))
+      std::optional<Size> stride = product(ArrayRef(sizes).drop_front(i + 1));
+      bool isFixed = stride && stride->isFixed();
+      if (!byColumn || !byRow || (!isFixed && (*byColumn != 0 || *byRow != 0)))
         return std::nullopt;
-      if (stride.isFixed()) {
-        alongColumns += *byColumn * stride.getFixed();
-        alongRows += *byRow * stride.getFixed();
+      if (isFixed) {
+        alongColumns += *byColumn * stride->getFixed();
+        alongRows += *byRow * stride->getFixed();
       }
-      stride = *stride.times(sizes[i]);
     }
     bool transposed = alongRows == 1 && alongColumns != 0 && alongColumns != 1;
     return transposed ? std::optional(alongColumns) : std::nullopt;

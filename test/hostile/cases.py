@@ -124,6 +124,8 @@ ONNX = [
     (3, "y|x", onnx(inputs=(value_info("x", []),))),
     (4, "2.63 bytes", onnx([node("Relu", ["x"], "y")], (), (value_info("x", ["batch", BIG, BIG]),), (value_info("y", []),))),
     (4, "2.63 bytes", onnx([node("Relu", ["x"], "y")], (), (value_info("x", ["batch", 2**62]),), (value_info("y", []),))),
+    (4, "input 'x' of dims .* has more elements than any memory holds",
+     onnx([node("Relu", ["x"], "y")], (), (value_info("x", [2**62, 8]),), (value_info("y", []),))),
     (4, "2.63 operations", onnx([node("MatMul", ["x", "z"], "y")], (), (value_info("x", [2**30] * 2), value_info("z", [2**30] * 2)), (value_info("y", []),))),
     # Attributes and constant operands.
     (3, "Transpose", op("Transpose", perm=[0, 0])),
@@ -179,7 +181,7 @@ ONNX = [
     (4, "zipmap", onnx([node("ZipMap", ["x"], "y", "ai.onnx.ml")], more=field(8, field(1, "ai.onnx.ml") + field(2, 1)))),
     # Sizes that an op would go through one by one.
     (3, "a dimension of -1", onnx([node("Expand", ["b", "n"], "y")], (B, field(8, "n") + const((2,), I64, ints(-1, 2))))),
-    (4, "constant of 9223372036854775807 elements", onnx([node("Trilu", ["x"], "y")], inputs=(value_info("x", [2**40, 2**40]),))),
+    (4, "constant of 1152921504606846976 elements", onnx([node("Trilu", ["x"], "y")], inputs=(value_info("x", [2**40, 2**20]),))),
     (4, "constant of 1099511627776 elements", onnx([node("ReverseSequence", ["x", "n"], "y", time_axis=0, batch_axis=1)], (field(8, "n") + const((1,), I64, ints(1)),),
                                                    (value_info("x", [2**40, 1]),))),
     (4, "constant of 8589934592 elements", onnx([node("Attention", ["x", "x", "x"], "y", is_causal=1)], opset=23, inputs=(value_info("x", [1, 1, 2**33, 8]),))),

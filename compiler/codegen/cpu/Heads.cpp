@@ -135,10 +135,13 @@ private:
       part = arith::TruncFOp::create(code.b, code.loc, f, part);
     Value low = code.loadVector(f, sortedAt(below), {});
     Value high = code.loadVector(f, sortedAt(code.min(code.add(below, 1), last)), {});
-    // Equal neighbours, infinite ones too, are their own middle.
-    Value between = add(low, mul(sub(high, low), code.splat(part)));
-    Value same = arith::CmpFOp::create(code.b, code.loc, arith::CmpFPredicate::OEQ, low, high);
-    Value result = code.select(same, low, between);
+    // Infinite neighbours have no middle: a rank that is a member's is its value, and so is that of two equal ones.
+    auto equal = [&](Value a, Value b) -> Value {
+      return arith::CmpFOp::create(code.b, code.loc, arith::CmpFPredicate::OEQ, a, b);
+    };
+    Value weight = code.splat(part), between = add(low, mul(sub(high, low), weight));
+    Value itself = arith::OrIOp::create(code.b, code.loc, equal(low, high), equal(weight, code.zero(weight.getType())));
+    Value result = code.select(itself, low, between);
     auto semantics = &cast<FloatType>(f).getFloatSemantics();
     Value nan = code.constant(code.vec(f), FloatAttr::get(f, APFloat::getNaN(*semantics)));
     return code.select(anyNan, nan, result);

@@ -210,6 +210,19 @@ private:
 };
 } // namespace
 
+/// Why some kernels cannot be launched.
+static llvm::Error noWay(const DeviceLaunch &launch, const Architecture &architecture) {
+  llvm::SmallVector<plan::KernelOp> kernels = kernelsOf(launch);
+  for (plan::KernelOp kernel : kernels)
+    if (!countsRows(kernel))
+      return fail(ExitCode::unsupported, "kernel " + kernel.getSymName() +
+                                             " has rows of more elements than kernels of CUDA devices count, in 31 "
+                                             "bits; bind a smaller range with --dim");
+  return fail(ExitCode::unsupported, "kernel " + kernels.front().getSymName() +
+                                         " needs more shared memory for a row than a block of " + architecture.name +
+                                         " has");
+}
+
 static llvm::Expected<std::vector<CudaClass>> classesOf(plan::ProgramOp program,
                                                         ArrayRef<const Architecture *> architectures) {
   std::vector<CudaClass> classes;
@@ -219,9 +232,7 @@ static llvm::Expected<std::vector<CudaClass>> classesOf(plan::ProgramOp program,
     for (const DeviceLaunch &launch : launches) {
       ways.push_back(launchWays(kernelsOf(launch), *architecture));
       if (ways.back().empty())
-        return fail(ExitCode::unsupported, "kernel " + kernelsOf(launch).front().getSymName() +
-                                               " needs more shared memory for a row than a block of " +
-                                               architecture->name + " has");
+        return noWay(launch, *architecture);
     }
     auto known = llvm::find_if(classes, [&](const CudaClass &c) { return c.launches == launches && c.ways == ways; });
     if (known == classes.end())

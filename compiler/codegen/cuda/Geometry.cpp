@@ -43,13 +43,14 @@ CudaGeometry withMemory(CudaGeometry g, const Steps &steps, bool copies) {
 
 /// Without tensor cores: as many rows as fit, up to 16; for calls of few rows fewer, down to what still fills a warp's
 /// registers, or a block's threads.
-std::vector<CudaGeometry> plainGeometries(const Steps &steps, const Architecture &architecture) {
+std::vector<CudaGeometry> plainGeometries(const Steps &steps, const Architecture &architecture,
+                                          llvm::function_ref<bool(const CudaGeometry &)> isCounted) {
   bool multiplies = llvm::any_of(steps.steps, [](const Step &step) { return isPanels(step.contraction); });
   std::vector<CudaGeometry> fitting;
   for (int64_t rows = 16; rows >= 1; rows /= 2)
     for (bool copies : {true, false})
       if (CudaGeometry g = withMemory({rows, blockThreads}, steps, copies);
-          g.sharedBytes <= std::min(architecture.sharedPerBlock, 64 << 10)) {
+          g.sharedBytes <= std::min(architecture.sharedPerBlock, 64 << 10) && isCounted(g)) {
         if (fitting.empty() || rows == (multiplies ? 8 : 2))
           fitting.push_back(g);
         break;
@@ -122,12 +123,11 @@ std::vector<WarpGrid> splitGridsOf(const Steps &steps, const Architecture &archi
   return grids;
 }
 
-/// Of a member in a call.
-int64_t mostRowsOf(plan::KernelOp kernel) {
+/// In a call of the kernel's program.
+int64_t mostOf(plan::KernelOp kernel, std::optional<Size> size) {
   plan::ProgramOp program = programOf(kernel->getParentOfType<ModuleOp>());
-  std::optional<Size> rows = kernel.rowCount();
   auto mostOf = [&](StringRef symbol) { return program ? program.mostOf(symbol) : std::nullopt; };
-  return (rows ? rows->at(mostOf) : std::nullopt).value_or(std::numeric_limits<int64_t>::max());
+  return (size ? size->at(mostOf) : std::nullopt).value_or(std::numeric_limits<int64_t>::max());
 }
 
 /// The longest sum on tensor cores.
@@ -265,12 +265,28 @@ std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architectur
 
 } // namespace
 
+static bool countsTile(plan::KernelOp kernel, const Steps &steps, int64_t rows) {
+  // Threads go through a tile's elements with the block's number of threads as step.
+  constexpr int64_t most = std::numeric_limits<int32_t>::max() - 1024;
+  auto counts = [&](Value value) { return mostOf(kernel, RowForm::of(typeOf(value)).columns) <= most / rows; };
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    if (!llvm::all_of(op.getResults(), counts) || !llvm::all_of(op.getOperands(), [&](Value operand) {
+          return !RowForm::of(typeOf(operand)).sameRows(steps.form) || counts(operand);
+        }))
+      return false;
+  return true;
+}
+
+bool countsRows(plan::KernelOp kernel) { return countsTile(kernel, Steps::of(kernel), 1); }
+
 std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture, bool sharesLaunch) {
   Steps steps = Steps::of(kernel);
+  auto isCounted = [&](const CudaGeometry &g) { return countsTile(kernel, steps, g.rows); };
   if (tensorContractions(steps).empty() || !architecture.hasTensorCores())
-    return plainGeometries(steps, architecture);
-  int64_t mostRows = mostRowsOf(kernel);
+    return plainGeometries(steps, architecture, isCounted);
+  int64_t mostRows = mostOf(kernel, kernel.rowCount());
   std::vector<CudaGeometry> fitting = tensorGeometries(steps, architecture, sharesLaunch);
+  llvm::erase_if(fitting, std::not_fn(isCounted));
   // The largest, for calls that fill the device with it, and the smallest; 64 rows where the largest has more; and of
   // three products 32 where each warp has a panel, whose words it splits for two tiles of rows.
   bool pairs = onlyPairs(steps);

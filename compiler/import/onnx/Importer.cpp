@@ -162,6 +162,8 @@ llvm::Expected<SmallVector<RankedTensorType>> Importer::inputTypes() {
     llvm::Expected<Sizes> sizes = sizesOf(*input, reference);
     if (!sizes)
       return sizes.takeError();
+    if (!tutti::product(*sizes))
+      return no("of dims " + str(*sizes) + " has more elements than any memory holds");
     if (dims.count() > mostSymbols)
       return fail(ExitCode::unsupported,
                   quote(path) + " has more than " + llvm::Twine(mostSymbols) + " symbolic dimensions");
