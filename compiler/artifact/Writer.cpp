@@ -132,8 +132,8 @@ llvm::Error writeArtifact(llvm::StringRef path, ArrayRef<ProgramCode> programs, 
   if (llvm::Error error = file.write(header.codeOffset, code.data(), code.size()))
     return error;
 
-  fb::SegmentT &weights = *segments.back();
-  weights.offset = end;
+  fb::SegmentT &segment = *segments.back();
+  segment.offset = end;
   rt::Digest digest;
   uint64_t written = 0;
   static const char zeros[rt::kPageBytes] = {};
@@ -146,20 +146,20 @@ llvm::Error writeArtifact(llvm::StringRef path, ArrayRef<ProgramCode> programs, 
     digest.update(bytes.data(), bytes.size());
     written += bytes.size();
     if (options.progress)
-      options.progress(written, weights.bytes);
-    return file.write(weights.offset + offset, bytes.data(), bytes.size());
+      options.progress(written, segment.bytes);
+    return file.write(segment.offset + offset, bytes.data(), bytes.size());
   });
   if (error)
     return error;
-  pad(weights.bytes);
-  weights.digest = digestBytes(digest.finish());
+  pad(segment.bytes);
+  segment.digest = digestBytes(digest.finish());
 
   std::string text = metadata.bytes();
   header.metadataBytes = text.size();
   if (text.size() != metadataBytes)
     return fail(ExitCode::internal, "the metadata has another length than before it was complete");
   header.metadataDigest = rt::xxh64(text.data(), text.size());
-  header.fileBytes = weights.offset + weights.bytes;
+  header.fileBytes = segment.offset + segment.bytes;
   header.headerDigest = rt::digestOf(header);
   if (llvm::Error error = file.write(header.metadataOffset, text.data(), text.size()))
     return error;

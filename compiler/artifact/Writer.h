@@ -17,8 +17,9 @@ struct WriteOptions {
 };
 
 /// Writes header, metadata, code and packed weights to a temporary file beside `path`, then renames it: `path` is
-/// either complete or untouched. Programs share weights: one that several read in one layout is stored once. Their
-/// ensembles have the same members. Weights are packed one block at a time; memory does not grow with their number.
+/// either complete or untouched, though nothing is written through to a disk that loses power. Programs share weights:
+/// one that several read in one layout is stored once. Their ensembles have the same members. Weights are packed one
+/// block at a time; memory does not grow with their number.
 llvm::Error writeArtifact(llvm::StringRef path, llvm::ArrayRef<ProgramCode> programs, const WriteOptions &options);
 /// The text of a stage, in the same way; `path` may be a pipe.
 llvm::Error writeText(llvm::StringRef path, llvm::StringRef text);

@@ -114,7 +114,7 @@ LogicalResult KernelOp::verify() {
     if (failed(expectTensor(*this, type)))
       return failure();
   for (Operation &op : body.without_terminator()) {
-    if (op.getNumResults() == 0 || !isa<TuttiDialect>(op.getDialect()))
+    if (op.getNumResults() == 0 || !isa_and_nonnull<TuttiDialect>(op.getDialect()))
       return op.emitOpError("is no op that a kernel is made of");
     for (Type type : op.getResultTypes())
       if (failed(expectTensor(&op, type)))

@@ -143,9 +143,7 @@ void layOutScratch(Steps &steps, const TargetTraits &target) {
     // So long a row is more than any target keeps, but can be counted still.
     constexpr int64_t longest = int64_t(1) << 36;
     int64_t length = std::min(columns.getFixed(), longest);
-    // Of 16-bit rows tensor cores read eight times 16 bytes at once, which lie in all banks if rows are an odd number
-    // of these apart.
-    place.stride = place.narrow ? llvm::alignTo(length, 16) + 8 : strideOf(value, length, target);
+    place.stride = place.narrow ? narrowStride(length) : strideOf(value, length, target);
     place.offset =
         memory.take(lives.of(value), place.stride * (place.narrow ? 2 : storageBytes(type.getElementType())));
   }

@@ -5,6 +5,8 @@
 
 #include "dialects/tutti/Tutti.h"
 
+#include "llvm/Support/MathExtras.h"
+
 namespace tutti {
 
 struct Steps;
@@ -12,6 +14,10 @@ struct TargetTraits;
 
 /// Rows of so few elements are narrow (TargetTraits::packsNarrowRows): half a vector at most.
 constexpr int64_t mostPacked = 8;
+
+/// Elements from one row of 16 bits to the next: tensor cores read eight times 16 bytes at once, which lie in all banks
+/// if rows are an odd number of these apart.
+inline int64_t narrowStride(int64_t columns) { return llvm::alignTo(columns, 16) + 8; }
 
 /// Gives the values that steps keep in scratch memory their places there, from the order of the steps alone, and the
 /// steps `scratchPerRow`. Values may have one place if they never live at once.

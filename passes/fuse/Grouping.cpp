@@ -190,8 +190,11 @@ public:
         return failure();
       }
     }
+    FailureOr<std::vector<unsigned>> order = sorted();
+    if (failed(order))
+      return failure();
     std::vector<Group> all;
-    for (unsigned id : sorted())
+    for (unsigned id : *order)
       addParts(groups[id], all);
     return all;
   }
@@ -335,17 +338,21 @@ private:
     return fed || !isHead(op) || llvm::all_of(groups[id].ops, isHead);
   }
 
-  /// The order in which the groups run.
-  std::vector<unsigned> sorted() {
+  /// The order in which the groups run; a failure where some need each other, which place() does not let happen.
+  FailureOr<std::vector<unsigned>> sorted() {
     std::vector<unsigned> order;
     Groups done;
-    while (order.size() < groups.size())
+    while (order.size() < groups.size()) {
+      size_t before = order.size();
       for (unsigned id = 0; id < groups.size(); ++id) {
         if (done.test(id) || !done.contains(groups[id].needs))
           continue;
         done.set(id);
         order.push_back(id);
       }
+      if (order.size() == before)
+        return function.emitError("groups of ops need each other's results");
+    }
     return order;
   }
 

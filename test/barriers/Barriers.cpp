@@ -113,7 +113,7 @@ struct Site {
 std::vector<Site> sitesOf(const std::string &file, StringRef text) {
   static const std::regex calls(
       R"(\b(__syncthreads|taskSync|rowsSync<\w+>|__syncwarp|__threadfence\w*|__pipeline_wait_prior|barrierSync|)"
-      R"(barrierArrive|mbarrierWait|mbarrierArrive|mbarrierArriveTimes|copyAsyncArrive|copyAsyncArriveToo|mbarrierInitFence|bulkFence|clusterSync|)"
+      R"(mbarrierWait|mbarrierArrive|mbarrierArriveTimes|copyAsyncArrive|copyAsyncArriveToo|mbarrierInitFence|bulkFence|clusterSync|)"
       R"(clusterArrive|clusterArriveRelaxed|clusterWait|mbarrierWaitForPeers|handovers\.wait|chunks\.sync|group\.begin|group\.fence|group\.commit|group\.wait|)"
       R"(group\.waitButLast)\()");
   std::vector<Site> sites;                // whoever hands on where it was called from stands for those places

@@ -8,7 +8,7 @@
 
 namespace tutti::emulated {
 
-void Launcher::barrier(int id, int number, bool arriveOnly, Where where) {
+void Launcher::barrier(int id, int number, Where where) {
   if (id < 0 || size_t(id) >= here().barriers.size() || (id == 0) != (number == 0))
     failHere(CUDA_ERROR_LAUNCH_FAILED, "barrier " + std::to_string(id) + ": expected 1 to 15", where);
   NamedBarrier &barrier = here().barriers[id];
@@ -22,7 +22,6 @@ void Launcher::barrier(int id, int number, bool arriveOnly, Where where) {
   if (!barrier.arrived) {
     barrier.expected = expected;
     barrier.where = where;
-    barrier.everyoneWaits = true;
     barrier.knowledge.epoch = 0;
   }
   if (barrier.expected != expected)
@@ -46,21 +45,14 @@ void Launcher::barrier(int id, int number, bool arriveOnly, Where where) {
     others.swap(warp);
   }
   barrier.arrived += 1 + uint32_t(others.size());
-  barrier.everyoneWaits &= !arriveOnly;
-  bool whole = barrier.everyoneWaits && expected == numThreads;
+  bool whole = expected == numThreads;
   if (number || !whole) {
     clocks.release(own(), barrier.knowledge);
     for (uint32_t thread : others)
       clocks.release(thread % stride, barrier.knowledge);
   }
-  if (arriveOnly)
-    for (uint32_t thread : others)
-      wake(thread);
-  else
-    barrier.waiting.insert(barrier.waiting.end(), others.begin(), others.end());
+  barrier.waiting.insert(barrier.waiting.end(), others.begin(), others.end());
   if (barrier.arrived < barrier.expected) {
-    if (arriveOnly)
-      return;
     barrier.waiting.push_back(running);
     return wait(number ? "a named barrier" : "__syncthreads()", where);
   }
@@ -74,8 +66,6 @@ void Launcher::barrier(int id, int number, bool arriveOnly, Where where) {
       clocks.acquire(thread % stride, barrier.knowledge);
     wake(thread);
   }
-  if (arriveOnly)
-    return;
   if (!whole)
     clocks.acquire(own(), barrier.knowledge);
   yield();

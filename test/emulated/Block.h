@@ -53,7 +53,6 @@ struct Thread {
 /// __syncthreads() and the named barriers.
 struct NamedBarrier {
   uint32_t arrived = 0, expected = 0;
-  bool everyoneWaits = true;
   Where where = {nullptr, 0};
   std::vector<uint32_t> waiting;
   std::map<uint32_t, std::vector<uint32_t>> warps; ///< who has come to a named one before the others of its warp

@@ -95,7 +95,6 @@ extern "C" __global__ void __launch_bounds__(64) kernel(const __grid_constant__ 
   y.store2(2, s.load2(2));
   s[i] += v;
   barrierSync(1, 64);
-  barrierArrive(2, 64);
   if (atomicAdd(&ticket[0], 1) == 0)
     y[i] = __ldcg(&x[i]) + __bfloat162float(__float2bfloat16_rn(v)) + __half2float(__float2half_rn(v));
 #if TUTTI_CAPABILITY >= 80

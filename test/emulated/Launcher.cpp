@@ -184,9 +184,9 @@ const Emulator Launcher::table = {
       active->failHere(results[int(kind)], text, where);
     },
     []() { return active->here().shared; },
-    [](int id, int threads, bool arriveOnly, Where where) {
+    [](int id, int threads, Where where) {
       if (!active->lacks(where))
-        active->barrier(id, threads, arriveOnly, where);
+        active->barrier(id, threads, where);
     },
     [](uint32_t mask, void *operand, Combine combine, bool orders, const char *what, Where where) {
       if (!orders || !active->lacks(where))

@@ -102,7 +102,7 @@ private:
   // What kernel text calls (Emulator in host_emulator.cuh).
   static const Emulator table;
   // Barriers.cpp
-  void barrier(int id, int threads, bool arriveOnly, Where where);
+  void barrier(int id, int threads, Where where);
   void warp(uint32_t mask, void *operand, Combine combine, bool orders, const char *name, Where where);
   void tryToMeet(uint32_t thread);
   void clusterArrive(bool orders, Where where);

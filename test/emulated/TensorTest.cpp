@@ -30,10 +30,12 @@ struct Way {
 
 std::string number(int64_t value) { return std::to_string(value); }
 
-int producerWarps(const Way &w) { return w.ring != "Bulk" || w.asksInTurn ? 0 : w.wide ? 4 : 1; }
-int threadsOf(const Way &w) {
-  return 32 * w.warpRows * w.warpColumns * w.panelParts * w.slices + 32 * producerWarps(w);
+int taskThreadsOf(const Way &w) { return 32 * w.warpRows * w.warpColumns * w.panelParts * w.slices; }
+/// Two warpgroups have a third for a producer, as the compiler has it; one has a warp.
+int producerWarps(const Way &w) {
+  return w.ring != "Bulk" || w.asksInTurn ? 0 : w.wide && taskThreadsOf(w) >= 256 ? 4 : 1;
 }
+int threadsOf(const Way &w) { return taskThreadsOf(w) + 32 * producerWarps(w); }
 
 /// The products of the widths that a warpgroup has, as the emitter prints them. Of registers the host knows nothing.
 std::string wideProducts(const Shape &s, const Way &w) {
@@ -124,7 +126,7 @@ struct Params {
                              : "") +
          (w.slices > 1 ? "  SliceWords<L, "
                        : "  " + w.ring + "Ring<P::Math, T, " + stages + ", stageBytes, 128, " +
-                             (w.ring == "Bulk" ? number(w.left == "ofInput" ? std::gcd(s.K, 4) : 0) + ", " +
+                             (w.ring == "Bulk" ? "128, " + number(w.left == "ofInput" ? std::gcd(s.K, 4) : 0) + ", " +
                                                      number(producerWarps(w)) + ", 0, "
                                                : number(std::gcd(s.K, 4)) + ", ") +
                              "OneMember, ") +

@@ -177,6 +177,11 @@ TEST(Judge, WantsTheSameNansAndInfinities) {
   answer.plain.floats[0] = inf; // overflows on the way
   EXPECT_TRUE(judge(floats({inf, nan, inf, -inf, inf}), answer).ok);
   EXPECT_EQ(judge(floats({inf, nan, inf, -inf, inf}), answer).undecided, 1);
+  EXPECT_FALSE(judge(floats({inf, nan, inf, -inf, inf}), answer).comparesNothing());
+  Answer open = given(floats({1, 2}));
+  open.plain = floats({inf, nan}); // which has no answer: whatever ours is passes
+  EXPECT_TRUE(judge(floats({7, 7}), open).ok);
+  EXPECT_TRUE(judge(floats({7, 7}), open).comparesNothing());
 }
 
 // 1 + 2^-30 - 1: float32 loses what float64 sees.

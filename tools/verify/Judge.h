@@ -17,6 +17,8 @@ struct Verdict {
   double bound = 0;      ///< the largest that ours may be
   double largest = 0;    ///< the largest absolute error of an element
   bool ok = true;
+  /// Whether it says nothing: every element hangs on a choice.
+  bool comparesNothing() const { return ok && undecided == elements; }
 };
 
 /// `got` has the answer's type and shape. `usual` is plain float32's error on more of the same kind: where luck has

@@ -17,7 +17,7 @@ static std::string number(double value) {
 }
 
 static std::string verdictOf(const Verdict &v, bool ok) {
-  std::string text = ok ? "ok" : "OUT";
+  std::string text = !ok ? "OUT" : v.comparesNothing() ? "nothing compared" : "ok";
   if (v.different)
     text += ", " + std::to_string(v.different) + " differ";
   if (v.undecided)
@@ -82,8 +82,10 @@ void print(const Report &report) {
     lines.push_back(cells(row));
   printTable(lines);
   size_t good = llvm::count_if(report.rows, [](const Row &row) { return row.ok(); });
-  std::printf("\n%s: %zu of %zu results within their bounds\n", report.ok() ? "ok" : "OUT OF BOUNDS", good,
-              report.rows.size());
+  size_t open = llvm::count_if(report.rows, [](const Row &row) { return row.whole.comparesNothing(); });
+  std::string ofNone = open ? "; of " + std::to_string(open) + " nothing was compared" : "";
+  std::printf("\n%s: %zu of %zu results within their bounds%s\n", report.ok() ? "ok" : "OUT OF BOUNDS", good,
+              report.rows.size(), ofNone.c_str());
 }
 
 void printOps(const Report &report, bool all) {

@@ -303,6 +303,7 @@ Value Code::trees(ArrayRef<Value> vectors, llvm::function_ref<Value(Value, Value
   // trees in fifteen combinations. Once halves are short enough they stay within 128 bits, where shuffles are fast.
   // Undoing the levels' shuffles, the tree that ends in lane l begins at the place whose bits are those of l in the
   // order 1, 0, 3, 2.
+  assert(vectors.size() == size_t(lanes));
   SmallVector<Value> level(lanes);
   for (int64_t i = 0; i < lanes; ++i)
     level[(i >> 1 & 1) << 3 | (i & 1) << 2 | (i >> 3 & 1) << 1 | (i >> 2 & 1)] = vectors[i];

@@ -114,7 +114,7 @@ public:
   mlir::Value keyOf(mlir::Value x, bool preferSmall, bool preferNan);
   /// Lane i with lane i + half, until one is left: the tree of docs/numerics.md.
   mlir::Value tree(mlir::Value vector, llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
-  /// The trees of up to sixteen vectors, of which some may be null, that of vectors[l] in lane l.
+  /// The trees of sixteen vectors, of which some may be null, that of vectors[l] in lane l.
   mlir::Value trees(llvm::ArrayRef<mlir::Value> vectors,
                     llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
   /// Lane l of the result is lane source(l) of the two vectors, one after the other.

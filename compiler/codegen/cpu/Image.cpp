@@ -21,6 +21,9 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -146,11 +149,30 @@ static void storeKnownLanes(llvm::Module &code, const CpuLevel &level) {
     }
 }
 
+namespace {
+/// Keeps LLVM's errors; without a handler it would end the process at the first.
+struct ErrorsOfLlvm : llvm::DiagnosticHandler {
+  explicit ErrorsOfLlvm(std::string &text) : text(text) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    if (info.getSeverity() == llvm::DS_Error) {
+      llvm::raw_string_ostream stream(text);
+      llvm::DiagnosticPrinterRawOStream printer(stream);
+      stream << (text.empty() ? "" : "; ");
+      info.print(printer);
+    }
+    return true;
+  }
+  std::string &text;
+};
+} // namespace
+
 static llvm::Expected<llvm::SmallVector<char, 0>> compile(ModuleOp module, const CpuLevel &level,
                                                           ArrayRef<std::string> kernels) {
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
   llvm::LLVMContext context;
+  std::string errors;
+  context.setDiagnosticHandler(std::make_unique<ErrorsOfLlvm>(errors));
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context, "tutti");
   if (!code)
     return internalError("translation to LLVM IR");
@@ -201,6 +223,8 @@ static llvm::Expected<llvm::SmallVector<char, 0>> compile(ModuleOp module, const
   if (machine->addPassesToEmitFile(emitter, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
     return internalError("no object emitter");
   emitter.run(*code);
+  if (!errors.empty())
+    return internalError(errors);
   return object;
 }
 
@@ -227,9 +251,12 @@ static llvm::Expected<CpuImage> link(llvm::ArrayRef<char> object, ArrayRef<std::
   if (llvm::Error error = folder->write("image.ld", linkerScript))
     return error;
 
-  // The linker as a library keeps its state in globals: one link at a time.
+  // The linker as a library keeps its state in globals: one link at a time, and none behind one that left them broken.
   static std::mutex linking;
+  static bool canLink = true;
   std::lock_guard<std::mutex> guard(linking);
+  if (!canLink)
+    return internalError("the linker has failed before and cannot run again");
   std::string text;
   llvm::raw_string_ostream messages(text);
   std::vector<const char *> args = {"ld.lld",
@@ -244,6 +271,7 @@ static llvm::Expected<CpuImage> link(llvm::ArrayRef<char> object, ArrayRef<std::
                                     output.c_str(),
                                     input.c_str()};
   lld::Result result = lld::lldMain(args, messages, messages, {{lld::Gnu, &lld::elf::link}});
+  canLink = result.canRunAgain;
   if (result.retCode != 0 && llvm::StringRef(text).contains(output)) // it names the file that it cannot write
     return fail(ExitCode::resource, llvm::StringRef(text).rtrim());
   if (result.retCode != 0)

@@ -155,12 +155,17 @@ public:
   /// (internal).
   llvm::Error addTo(ProgramCode &program, std::vector<const CudaText *> texts) const {
     leaveOutSpilling(program, texts);
-    for (auto [kernel, text] : llvm::zip_equal(program.kernels, texts))
+    for (auto [kernel, text] : llvm::zip_equal(program.kernels, texts)) {
+      std::set<int64_t> threads;
       for (StringRef name : program.architectures) {
         const CudaText::Version &version = text->versions[codeOf(placeOf(name), text).version];
-        kernel.launch.threads = version.needs.threads;
+        threads.insert(version.needs.threads);
         kernel.launch.persistent &= version.persistent; // of all: else a block for each member
       }
+      if (threads.size() > 1) // a launch has one number: Image.cpp takes versions that agree
+        return fail(ExitCode::internal, "kernel " + kernel.name + " has blocks of several sizes");
+      kernel.launch.threads = *threads.begin();
+    }
     for (const std::string &name : program.architectures) {
       size_t place = placeOf(name);
       TargetImage target{name, unsigned(images[place].minDriver), bytes[place], {}, images[place].compiler};

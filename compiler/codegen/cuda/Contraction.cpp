@@ -3,6 +3,7 @@
 #include "Contraction.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Products.h"
+#include "passes/analysis/Scratch.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/SetVector.h"
@@ -56,7 +57,7 @@ bool Contraction::copiesRows(const Steps &steps, const CudaGeometry &geometry) {
 }
 
 int64_t Contraction::copiedStride(const CudaGeometry &geometry) const {
-  return isOfWarps(geometry) ? llvm::alignTo(K, 16) + 8 : llvm::alignTo(K, 4);
+  return isOfWarps(geometry) ? narrowStride(K) : llvm::alignTo(K, 4);
 }
 
 /// It waits as long for many as for one, and there are no sums yet, whose registers it takes: 112 of a warpgroup's

@@ -17,16 +17,21 @@ using llvm::formatv;
 
 namespace tutti {
 
-/// The skeletons of contractions on tensor cores, as this geometry has them.
-static std::string skeletonsOf(const CudaGeometry &geometry, bool tensorCores) {
+/// The skeletons of contractions on tensor cores, as this geometry has them: names of device/*.cuh.
+static SmallVector<StringRef> skeletonsOf(const CudaGeometry &geometry, bool tensorCores) {
+  SmallVector<StringRef> all;
+  if (tensorCores)
+    all.push_back("tensor");
+  if (geometry.ring)
+    all.push_back(geometry.ring.bulkCopies ? "bulk_ring" : "ring");
+  if (geometry.warps.cluster > 1)
+    all.push_back("share");
+  return all;
+}
+static std::string includesOf(ArrayRef<StringRef> skeletons) {
   std::string all;
-  auto include = [&](bool needed, const char *name) {
-    if (needed)
-      all += formatv("#include \"tutti/{0}.cuh\"\n", name).str();
-  };
-  include(tensorCores, "tensor");
-  include(bool(geometry.ring), geometry.ring.bulkCopies ? "bulk_ring" : "ring");
-  include(geometry.warps.cluster > 1, "share");
+  for (StringRef name : skeletons)
+    all += formatv("#include \"tutti/{0}.cuh\"\n", name).str();
   return all;
 }
 
@@ -34,7 +39,8 @@ namespace {
 
 /// A kernel's code: what stands before its entry, and what a block does.
 struct Body {
-  std::string skeletons, functions, task, totalRows;
+  SmallVector<StringRef> skeletons;
+  std::string functions, task, totalRows;
   BlockText block;
   unsigned arguments;
 };
@@ -163,56 +169,82 @@ extern "C" __global__ void __launch_bounds__({7}, {8}) {9}{0}(const __grid_const
   const int64_t firstRow = int64_t(tile) * {12};
 {13}{14}}
 )",
-                 name, kernel.getFamily(), headers, body->skeletons, body->arguments, sizes.size(),
+                 name, kernel.getFamily(), headers, includesOf(body->skeletons), body->arguments, sizes.size(),
                  body->functions + body->task, geometry.blockThreads(), geometry.residentBlocks,
                  clusterBounds(geometry), body->totalRows, perCluster(geometry), geometry.rows,
                  membersOf(geometry, sizeText(Size::symbol(kernel.membersSize()), sizes)), wayOf(*body, geometry))
       .str();
 }
 
-static llvm::Expected<std::string> emitTogether(ArrayRef<plan::KernelOp> parts, ArrayRef<std::string> sizes,
-                                                StringRef name, ArrayRef<CudaGeometry> geometries) {
+namespace {
+
+/// The pieces of a launch of several kernels.
+struct Together {
   std::vector<PartsCode> codes;
-  std::string skeletons, bodies, table, calls;
-  unsigned arguments = 0;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    plan::KernelOp kernel = parts[i];
-    const CudaGeometry &geometry = geometries[i];
-    llvm::Expected<Body> body = bodyOf(kernel, sizes, geometry, /*isPart=*/true);
-    if (!body)
-      return body.takeError();
-    for (StringRef line : llvm::split(StringRef(body->skeletons), '\n'))
-      if (!line.empty() && !StringRef(skeletons).contains(line))
-        skeletons += (line + "\n").str();
-    std::string run = formatv(R"({0}
+  llvm::SetVector<StringRef> skeletons; ///< of all parts
+  std::string table;                    ///< a line for each part
+  unsigned arguments = 0;               ///< of all parts
+
+  llvm::Error add(plan::KernelOp kernel, ArrayRef<std::string> sizes, const CudaGeometry &geometry);
+  /// The code of the parts, and who calls it.
+  std::string bodies() const;
+  std::string calls() const;
+};
+
+} // namespace
+
+llvm::Error Together::add(plan::KernelOp kernel, ArrayRef<std::string> sizes, const CudaGeometry &geometry) {
+  llvm::Expected<Body> body = bodyOf(kernel, sizes, geometry, /*isPart=*/true);
+  if (!body)
+    return body.takeError();
+  skeletons.insert_range(body->skeletons);
+  std::string run = formatv(R"({0}
 __device__ __forceinline__ void run(const Params &p, int tile, int member) {{
   const int64_t totalRows = p.rows, firstRow = int64_t(tile) * {1};
 {2}}
 )",
-                              body->task, numberText(geometry.rows), wayOf(*body, geometry))
-                          .str();
-    // One code of layers on tensor cores is worth more than constants are; of anything else it is not.
-    Numbered text(geometry.warps.rows ? run : withoutMarks(run));
-    auto code = llvm::find_if(codes, [&](const PartsCode &known) { return known.takes(body->functions, text); });
-    if (code == codes.end())
-      code = codes.insert(code, {body->functions, {}, arguments});
-    std::string members = kernel.getLifted() ? sizeText(Size::symbol(kernel.membersSize()), sizes) : "1";
-    table += formatv("      {{{0}, {1}, {2}, {3}, {4}, {5}}, // {6}\n", code - codes.begin(), code->texts.size(),
-                     arguments, body->totalRows, geometry.rows, members, kernel.getSymName());
-    code->texts.push_back(std::move(text));
-    code->names += (code->names.empty() ? "" : ", ") + kernel.getSymName().str();
-    arguments += body->arguments;
-  }
+                            body->task, numberText(geometry.rows), wayOf(*body, geometry))
+                        .str();
+  // One code of layers on tensor cores is worth more than constants are; of anything else it is not.
+  Numbered text(geometry.warps.rows ? run : withoutMarks(run));
+  auto code = llvm::find_if(codes, [&](const PartsCode &known) { return known.takes(body->functions, text); });
+  if (code == codes.end())
+    code = codes.insert(code, {body->functions, {}, arguments});
+  std::string members = kernel.getLifted() ? sizeText(Size::symbol(kernel.membersSize()), sizes) : "1";
+  table += formatv("      {{{0}, {1}, {2}, {3}, {4}, {5}}, // {6}\n", code - codes.begin(), code->texts.size(),
+                   arguments, body->totalRows, geometry.rows, members, kernel.getSymName());
+  code->texts.push_back(std::move(text));
+  code->names += (code->names.empty() ? "" : ", ") + kernel.getSymName().str();
+  arguments += body->arguments;
+  return llvm::Error::success();
+}
+
+std::string Together::bodies() const {
+  std::string all;
+  for (auto [number, code] : llvm::enumerate(codes))
+    all += formatv("namespace part{0} {{ // {1}\n\nusing Params = PartParams<Launch>;\n\n{2}{3}\n} // namespace "
+                   "part{0}\n\n",
+                   number, code.names, code.functions, code.text());
+  return all;
+}
+
+std::string Together::calls() const {
+  std::string all;
+  for (auto [number, code] : llvm::enumerate(codes))
+    all += formatv("  {0}if (task.code == {1})\n    part{1}::run({{p, {2}, task}, task.tile, task.member);\n",
+                   number ? "else " : "", number,
+                   code.texts.size() > 1 ? "task.firstArgument" : std::to_string(code.firstArgument));
+  return all;
+}
+
+static llvm::Expected<std::string> emitTogether(ArrayRef<plan::KernelOp> parts, ArrayRef<std::string> sizes,
+                                                StringRef name, ArrayRef<CudaGeometry> geometries) {
+  Together all;
   int64_t residentBlocks = geometries.front().residentBlocks;
-  for (const CudaGeometry &geometry : geometries)
+  for (auto [kernel, geometry] : llvm::zip_equal(parts, geometries)) {
+    if (llvm::Error error = all.add(kernel, sizes, geometry))
+      return std::move(error);
     residentBlocks = std::min<int64_t>(residentBlocks, geometry.residentBlocks);
-  for (auto [number, code] : llvm::enumerate(codes)) {
-    bodies += formatv("namespace part{0} {{ // {1}\n\nusing Params = PartParams<Launch>;\n\n{2}{3}\n} // namespace "
-                      "part{0}\n\n",
-                      number, code.names, code.functions, code.text());
-    calls += formatv("  {0}if (task.code == {1})\n    part{1}::run({{p, {2}, task}, task.tile, task.member);\n",
-                     number ? "else " : "", number,
-                     code.texts.size() > 1 ? "task.firstArgument" : std::to_string(code.firstArgument));
   }
   return formatv(R"(// {0}: {1} kernels of the family {2} in one launch.
 {3}#include "tutti/tasks.cuh"
@@ -231,8 +263,9 @@ struct Launch {{
   const TaskPlace task = tasks.find(blockIdx.x{13});
 {11}}
 )",
-                 name, parts.size(), plan::KernelOp(parts.front()).getFamily(), headers, skeletons, arguments,
-                 sizes.size(), bodies, geometries.front().blockThreads(), residentBlocks, table, calls,
+                 name, parts.size(), plan::KernelOp(parts.front()).getFamily(), headers,
+                 includesOf(all.skeletons.getArrayRef()), all.arguments, sizes.size(), all.bodies(),
+                 geometries.front().blockThreads(), residentBlocks, all.table, all.calls(),
                  clusterBounds(geometries.front()), perCluster(geometries.front()))
       .str();
 }

@@ -125,15 +125,15 @@ std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Endin
                                         : "";
   std::string ring = "SliceWords<Contractions, decltype(layerOf)>";
   if (g.ring)
-    ring =
-        formatv("{0}Ring<{1}, BlockTile, {2}, {3}, {4}, {5}, {6}, decltype(layerOf)>",
-                g.ring.bulkCopies ? "Bulk" : "Async", layers.front().math(), g.ring.stages, g.ring.stageBytes,
-                g.ring.offset,
-                g.ring.bulkCopies
-                    ? formatv("{0}, {1}, {2}", streams ? rowUnit : 0, g.ring.producerWarps, g.ring.columnPlaces).str()
-                    : std::to_string(rowUnit),
-                g.persistent ? "Members" : "OneMember")
-            .str();
+    ring = formatv("{0}Ring<{1}, BlockTile, {2}, {3}, {4}, {5}, {6}, decltype(layerOf)>",
+                   g.ring.bulkCopies ? "Bulk" : "Async", layers.front().math(), g.ring.stages, g.ring.stageBytes,
+                   g.ring.offset,
+                   g.ring.bulkCopies ? formatv("{0}, {1}, {2}, {3}", WeightRing::barrierBytes, streams ? rowUnit : 0,
+                                               g.ring.producerWarps, g.ring.columnPlaces)
+                                           .str()
+                                     : std::to_string(rowUnit),
+                   g.persistent ? "Members" : "OneMember")
+               .str();
   return formatv("  using Contractions = Layers<{0}, BlockTile, {1}, {2}, {3}{4}>;\n"
                  "  const auto layerOf = [&]{5} {{\n{6}  };\n"
                  "  {7} ring({8}, {9}, rows, layerOf);\n{10}",

@@ -371,7 +371,7 @@ private:
           return cast(op, value);
         })
         .Case<arith::FPToSIOp>(
-            [&](auto) { return "saturated<" + cudaType(op->getResult(0).getType()) + ">(" + wide(op, 0) + ")"; })
+            [&](auto) { return "truncated<" + cudaType(op->getResult(0).getType()) + ">(" + wide(op, 0) + ")"; })
         .Case([&](arith::TruncFOp o) { return narrow(o); })
         .Case([&](arith::ExtFOp o) { return widen(o); })
         .Case<arith::BitcastOp>([&](auto) { return bitcast(op); })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Named barriers, for parts of a block and for threads that arrive without waiting; and from sm_90 on mbarriers, which
-// lie in shared memory and also count bytes that copies bring.
+// Named barriers, for parts of a block; and from sm_90 on mbarriers, which lie in shared memory and also count bytes
+// that copies bring.
 #pragma once
 
 #include "tutti/memory.cuh"
@@ -12,26 +12,18 @@ __device__ __forceinline__ void barrierSync(int id, int threads TUTTI_AND_WHERE)
 #if TUTTI_ON_DEVICE
   asm volatile("barrier.sync.aligned %0, %1;" ::"r"(id), "r"(threads) : "memory");
 #else
-  emulator().barrier(id, threads, false, where);
-#endif
-}
-
-/// Counts as one of them and goes on.
-__device__ __forceinline__ void barrierArrive(int id, int threads TUTTI_AND_WHERE) {
-#if TUTTI_ON_DEVICE
-  asm volatile("barrier.arrive.aligned %0, %1;" ::"r"(id), "r"(threads) : "memory");
-#else
-  emulator().barrier(id, threads, true, where);
+  emulator().barrier(id, threads, where);
 #endif
 }
 
 // The warps that work on a block's task are even in number. One more brings them what they multiply (bulk_ring.cuh),
 // the last, or of warpgroups, of which two work or three, the first of one more.
 
-/// How many threads of the block work on its task, the first ones.
-__device__ __forceinline__ int taskThreads() {
-  return blockDim.x >= 384 ? int(blockDim.x) - 128 : int(blockDim.x / 64 * 64);
+/// How many threads of a block of so many work on its task, the first ones (CudaGeometry::tasksOf).
+__device__ constexpr int taskThreadsOf(unsigned threads) {
+  return int(threads >= 384 ? threads - 128 : threads / 64 * 64);
 }
+__device__ __forceinline__ int taskThreads() { return taskThreadsOf(blockDim.x); }
 
 /// Those threads meet.
 __device__ __forceinline__ void taskSync(TUTTI_WHERE) { barrierSync(1, taskThreads() TUTTI_AND_THERE); }

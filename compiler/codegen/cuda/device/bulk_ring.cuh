@@ -12,10 +12,10 @@ namespace tutti {
 
 /// A stage's weights come by one copy in bulk, or one for each 16 k where the block has not all panels of their band,
 /// its rows, if it has any, `rowUnit` floats at a time by cp.async (0: it has none): of rows a stage has little of
-/// each, and a copy in bulk takes its turn whoever asks for it. Two barriers a stage lie before the ring: `full` counts
-/// bytes and who asked for them, `empty` warps. Of warpgroups with a producer a pass' first stage also brings
-/// Layer::own, by cp.async, to one of some places before these barriers, of which each has a barrier more that counts
-/// the warps that have read it.
+/// each, and a copy in bulk takes its turn whoever asks for it. Two barriers a stage lie before the ring, in
+/// `barrierBytes`: `full` counts bytes and who asked for them, `empty` warps. Of warpgroups with a producer a pass'
+/// first stage also brings Layer::own, by cp.async, to one of some places before these barriers, of which each has a
+/// barrier more that counts the warps that have read it.
 ///
 /// With a producer a warp beside the others asks for all of it, as far ahead as stages are free, and the others only
 /// wait for what they need: the block's last one, or of four more the first, so that these, a warpgroup, can give
@@ -23,12 +23,13 @@ namespace tutti {
 /// Without one (where a ninth warp would take registers from the others) each warp that takes a stage asks for another,
 /// one that was left a turn ago, so that nobody waits for the slowest: all of them for rows, and for weights one after
 /// the other.
-template <class Math, class Tile, int depth, int stageBytes, int offset, int rowUnit, int producerWarps, int places,
-          class Members, class LayerOf>
+template <class Math, class Tile, int depth, int stageBytes, int offset, int barrierBytes, int rowUnit,
+          int producerWarps, int places, class Members, class LayerOf>
 class BulkRing {
 public:
-  static constexpr int barrierBytes = 128; ///< before `offset`
   static constexpr bool producer = producerWarps > 0;
+  static_assert(taskThreadsOf(Tile::threads + 32 * producerWarps) == Tile::threads, "the producer has no task");
+  static_assert(stageNeeds<Math, Tile, (rowUnit > 0)> <= stageBytes, "a stage has room for all that comes");
 
   /// All threads of the block come here.
   __device__ __forceinline__ BulkRing(const Members &members, int layers, int rows, const LayerOf &layerOf)

@@ -12,7 +12,7 @@ inline const dim3 &blockDim = tuttiImage.blockDim;
 inline const dim3 &gridDim = tuttiImage.gridDim;
 inline constexpr int warpSize = 32;
 
-inline void __syncthreads(TUTTI_WHERE) { tutti::emulator().barrier(0, 0, false, where); }
+inline void __syncthreads(TUTTI_WHERE) { tutti::emulator().barrier(0, 0, where); }
 
 // Fences order memory between blocks. Blocks of the emulated device run one after another, so there is nothing to do;
 // a missing fence is not found here.

@@ -44,7 +44,7 @@ struct Emulator {
   /// The block's dynamic shared memory.
   unsigned char *(*shared)();
   /// Waits until `threads` threads (0: all of the block) have come to barrier `id`; an arrival alone does not wait.
-  void (*barrier)(int id, int threads, bool arriveOnly, Where);
+  void (*barrier)(int id, int threads, Where);
   /// Waits until every lane in `mask` that has not returned is here with the same `combine`, then runs that once.
   /// `orders`: what the lanes did before is visible to them after, as __syncwarp() promises and shuffles do not.
   void (*warp)(uint32_t mask, void *operand, Combine combine, bool orders, const char *name, Where);

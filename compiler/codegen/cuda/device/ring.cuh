@@ -147,11 +147,17 @@ __device__ __forceinline__ void copyRows(const Stages<Math, Tile> &stages, const
     __pipeline_memcpy_async(&to[row * rowPitch(Tile::stageK) + column], stages.row(row, from + column), unit * 4);
 }
 
+/// Bytes of a stage, at the most; the compiler lays them out (addRing, Geometry.cpp).
+template <class Math, class Tile, bool ofRows>
+constexpr int stageNeeds = Tile::template weightBytes<Math> + (ofRows ? Tile::rows * rowPitch(Tile::stageK) * 4 : 0);
+
 /// By cp.async: each thread brings its part and waits for it, and a barrier makes the parts a stage. All threads of the
 /// task come to fill() and take(). A row is copied by `rowUnit` floats, as its alignment allows.
 template <class Math, class Tile, int depth, int stageBytes, int offset, int rowUnit, class Members, class LayerOf>
 class AsyncRing {
 public:
+  static_assert(taskThreadsOf(Tile::threads) == Tile::threads, "all threads have the task");
+  static_assert(stageNeeds<Math, Tile, false> <= stageBytes, "a stage has room for its weights");
   __device__ __forceinline__ AsyncRing(const Members &members, int layers, int rows, const LayerOf &layerOf)
       : rows(rows), ahead(members, layers, layerOf) {}
   __device__ __forceinline__ static bool isProducer() { return false; }

@@ -80,6 +80,7 @@ __device__ __forceinline__ void narrowRows(const Shared<T> &to, int rows, const 
 template <int K, int stride, int rowsAtOnce, class T, class View>
 __device__ __forceinline__ void narrowLongRows(const Shared<T> &to, int rows, const View &from) {
   constexpr int unit = K % 4 == 0 ? 4 : 1, units = K / unit, turns = (units + 31) / 32;
+  static_assert(units >= 32, "each lane has something");
   int lane = threadIdx.x % 32, warps = taskThreads() / 32;
   int last =
       (turns - 1) * 32 + lane < units ? (turns - 1) * 32 + lane : lane; // a lane past the end has its first once more

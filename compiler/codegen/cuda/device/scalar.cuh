@@ -44,8 +44,8 @@ template <> __device__ __forceinline__ bool maximum(bool a, bool b) { return a |
 template <> __device__ __forceinline__ bool minimum(bool a, bool b) { return a && b; }
 
 /// A float that is known to fit, truncated.
-template <class To> __device__ __forceinline__ To saturated(float x) { return static_cast<To>(__float2ll_rz(x)); }
-template <class To> __device__ __forceinline__ To saturated(double x) { return static_cast<To>(__double2ll_rz(x)); }
+template <class To> __device__ __forceinline__ To truncated(float x) { return static_cast<To>(__float2ll_rz(x)); }
+template <class To> __device__ __forceinline__ To truncated(double x) { return static_cast<To>(__double2ll_rz(x)); }
 
 /// An index of a gather or a scatter as a place below `length`: from the end when negative, brought into the range.
 __device__ __forceinline__ int inRange(long long index, long long length) {
