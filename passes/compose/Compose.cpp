@@ -27,7 +27,7 @@ struct ComposePass : impl::ComposePassBase<ComposePass> {
     moves = frozen({addEinsumPatterns, addMovePatterns, addRowOrderPatterns, addLayerPatterns, addScalarPatterns});
     reads = frozen({addMovePatterns, addReadPatterns, addShapePatterns, addProductPatterns});
     inputs = frozen({addReadPatterns, addInputPatterns});
-    joins = frozen({addAxisPatterns});
+    joins = frozen({addAxisPatterns, addStillPatterns});
     return success();
   }
 

@@ -32,12 +32,19 @@ public:
   llvm::SmallSetVector<MapOp, 4> maps; ///< in their order
 
   MapsBehindMove(MapOp move, MapOp last) : move(move) { collect(last); }
-  bool isMoved(MapOp map, unsigned operand) {
+  /// How many columns before those that belong to a map's own an operand begins; nothing if it is not moved likewise.
+  std::optional<int64_t> columnsBefore(MapOp map, unsigned operand) {
     auto other = map.getInputs()[operand].getDefiningOp<MapOp>();
-    return other && other.isMove() && other.getType().getShape() == move.getType().getShape() &&
-           getSizes(typeOf(other.getInputs()[0])) == getSizes(typeOf(move.getInputs()[0])) &&
-           withoutSymbols(other.getAccess(0)) == withoutSymbols(move.getAccess(0)) &&
-           isOwnPlace(map.getAccess(operand), other.getType(), map.getType());
+    if (!other || !other.isMove() || other.getType().getShape() != move.getType().getShape() ||
+        !isOwnPlace(map.getAccess(operand), other.getType(), map.getType()))
+      return std::nullopt;
+    Sizes mine = getSizes(typeOf(move.getInputs()[0])), its = getSizes(typeOf(other.getInputs()[0]));
+    std::optional<AffineMap> my = withoutSymbols(move.getAccess(0)), their = withoutSymbols(other.getAccess(0));
+    if (!my || !their || !ArrayRef(mine).drop_back().equals(ArrayRef(its).drop_back()) ||
+        my->getResults().drop_back() != their->getResults().drop_back())
+      return std::nullopt;
+    auto before = dyn_cast<AffineConstantExpr>(their->getResults().back() - my->getResults().back());
+    return before ? std::optional(before.getValue()) : std::nullopt;
   }
   /// Whether nothing else reads the move, nor any of the maps but the last.
   bool standAlone() {
@@ -82,8 +89,9 @@ private:
     bool isBehind = false;
     for (auto [i, input] : llvm::enumerate(map.getInputs())) {
       auto other = input.getDefiningOp<MapOp>();
-      isBehind |= isMoved(map, i) || (other && !other.isMove() &&
-                                      isOwnPlace(map.getAccess(i), other.getType(), map.getType()) && collect(other));
+      isBehind |=
+          columnsBefore(map, i) ||
+          (other && !other.isMove() && isOwnPlace(map.getAccess(i), other.getType(), map.getType()) && collect(other));
     }
     if (isBehind)
       maps.insert(map);
@@ -124,14 +132,16 @@ private:
       accesses.emplace_back();
       for (auto [i, input] : llvm::enumerate(map.getInputs())) {
         auto other = input.getDefiningOp<MapOp>();
-        bool isMoved = behind.isMoved(map, i), isOfThem = other && behind.maps.contains(other);
+        std::optional<int64_t> before = behind.columnsBefore(map, i);
+        bool isOfThem = other && behind.maps.contains(other);
         // Of another move there would be two.
-        if (!isMoved && other && other.isMove() && !staysInKernel(other))
+        if (!before && !isOfThem && other && other.isMove() && !staysInKernel(other))
           return failure();
-        if (isMoved)
+        if (before)
           now.map(input, other.getInputs()[0]);
-        std::optional<AffineMap> at =
-            isMoved || isOfThem ? own : byAxesOf(access, map.getAccess(i), getSizes(from), getSizes(to));
+        std::optional<AffineMap> at = before     ? withColumnsBefore(own, *before)
+                                      : isOfThem ? own
+                                                 : byAxesOf(access, map.getAccess(i), getSizes(from), getSizes(to));
         if (!at)
           return failure();
         accesses.back().push_back(*at);
@@ -167,6 +177,11 @@ private:
     };
     return isFoundUpstream(x, look, mostUpstream);
   }
+  static AffineMap withColumnsBefore(AffineMap own, int64_t before) {
+    SmallVector<AffineExpr> results(own.getResults());
+    results.back() = results.back() + before;
+    return AffineMap::get(own.getNumDims(), 0, results, own.getContext());
+  }
   /// What is read at places of the move's result, at those of its operand; nothing where they do not say it.
   static std::optional<AffineMap> byAxesOf(AffineMap move, AffineMap access, ArrayRef<Size> from, ArrayRef<Size> to) {
     std::optional<AffineMap> plain = withoutSymbols(access);
@@ -184,6 +199,89 @@ private:
         return std::nullopt;
     return plain->replaceDimsAndSymbols(places, {}, from.size(), 0);
   }
+};
+
+/// concat(move(a), move(b)) along the axis that a's and b's columns come to becomes move(concat(a, b)) along the
+/// columns: of channels that lie side by side, each row is put together where its layers are.
+struct ConcatBeforeColumnsMove : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
+    unsigned axis = op.getAxis();
+    if (axis + 1 == unsigned(op.getType().getRank()))
+      return failure();
+    SmallVector<Part> parts;
+    for (Value input : op.getInputs()) {
+      std::optional<Part> part = Part::of(input, axis);
+      if (!part || (!parts.empty() && part->order != parts.front().order))
+        return failure();
+      parts.push_back(*part);
+    }
+    if (llvm::none_of(parts, [](const Part &part) { return isOfContraction(part.x); }))
+      return failure();
+    // In the rows of the first.
+    Type element = op.getType().getElementType();
+    Sizes rows = getSizes(typeOf(parts.front().x)), turned;
+    rows.pop_back();
+    auto typeOfRows = [&](Size columns) {
+      Sizes sizes = rows;
+      sizes.push_back(columns);
+      return getTensorType(sizes, element);
+    };
+    SmallVector<Value> inputs;
+    for (const Part &part : parts)
+      inputs.push_back(part.inRows(typeOfRows(part.columns), rewriter, op.getLoc()));
+    for (unsigned dim : parts.front().order)
+      turned.push_back(getSizes(op.getType())[dim]);
+    Value all = ConcatOp::create(rewriter, op.getLoc(), typeOfRows(turned.back()), inputs, rows.size());
+    all = ReshapeOp::create(rewriter, op.getLoc(), getTensorType(turned, element), all);
+    rewriter.replaceOpWithNewOp<MapOp>(op, op.getType(), all,
+                                       AffineMap::getPermutationMap(parts.front().order, getContext()));
+    return success();
+  }
+
+private:
+  /// What a move has turned: all rows of x, and `columns` of its columns from `first` on. `order` is that of the
+  /// result's axes as they lie in x.
+  struct Part {
+    Value x;
+    SmallVector<unsigned> order;
+    int64_t first;
+    Size columns;
+
+    static std::optional<Part> of(Value input, unsigned axis) {
+      auto move = input.getDefiningOp<MapOp>();
+      std::optional<AffineMap> access =
+          move && move.isMove() && !staysInKernel(move) ? withoutSymbols(move.getAccess(0)) : std::nullopt;
+      if (!access || access->getNumResults() < 2)
+        return std::nullopt;
+      Part part{move.getInputs()[0], {}, 0, Size(1)};
+      Sizes from = getSizes(typeOf(part.x)), to = getSizes(move.getType());
+      std::optional<SmallVector<unsigned>> order = axesAsPartsLie(*access, from, to);
+      AffineExpr first = access->getResults().back() - getAffineDimExpr(axis, input.getContext());
+      auto constant = dyn_cast<AffineConstantExpr>(first);
+      if (!order || order->back() != axis || !constant)
+        return std::nullopt;
+      part.order = std::move(*order);
+      part.first = constant.getValue();
+      part.columns = to[axis];
+      from.pop_back();
+      to.erase(to.begin() + axis);
+      return product(from) == product(to) ? std::optional(part) : std::nullopt;
+    }
+    Value inRows(RankedTensorType type, PatternRewriter &rewriter, Location loc) const {
+      Sizes sizes = getSizes(typeOf(x));
+      Value own = x;
+      if (sizes.back() != columns) {
+        AffineMap places = rewriter.getMultiDimIdentityMap(sizes.size());
+        SmallVector<AffineExpr> results(places.getResults());
+        results.back() = results.back() + first;
+        sizes.back() = columns;
+        own = MapOp::create(rewriter, loc, getTensorType(sizes, type.getElementType()), own,
+                            AffineMap::get(sizes.size(), 0, results, rewriter.getContext()));
+      }
+      return own.getType() == type ? own : ReshapeOp::create(rewriter, loc, type, own).getResult();
+    }
+  };
 };
 
 /// The largest or the smallest of what a transposition has turned is found along x's own axes: neighbours are read as
@@ -217,7 +315,7 @@ struct ReduceBeforeColumnsMove : OpRewritePattern<ReduceOp> {
 } // namespace
 
 void addLayerPatterns(RewritePatternSet &patterns) {
-  patterns.add<MapBeforeColumnsMove, ReduceBeforeColumnsMove>(patterns.getContext());
+  patterns.add<MapBeforeColumnsMove, ConcatBeforeColumnsMove, ReduceBeforeColumnsMove>(patterns.getContext());
 }
 
 } // namespace tutti

@@ -244,8 +244,11 @@ private:
 } // namespace
 
 void addMovePatterns(RewritePatternSet &patterns) {
-  patterns.add<MoveOnce, MoveNowhere, MoveToShape>(patterns.getContext());
+  patterns.add<MoveOnce, MoveToShape>(patterns.getContext());
+  addStillPatterns(patterns);
 }
+
+void addStillPatterns(RewritePatternSet &patterns) { patterns.add<MoveNowhere>(patterns.getContext()); }
 
 void addReadPatterns(RewritePatternSet &patterns) { patterns.add<ReadMoved>(patterns.getContext()); }
 

@@ -11,6 +11,8 @@ namespace tutti {
 
 /// Moves of what has been moved: one move.
 void addMovePatterns(mlir::RewritePatternSet &patterns);
+/// What a move leaves where it was is read there.
+void addStillPatterns(mlir::RewritePatternSet &patterns);
 /// Maps read what has been moved where it was.
 void addReadPatterns(mlir::RewritePatternSet &patterns);
 /// Maps go along what are neighbours in what they read, and reshapes sink below parameters.

@@ -157,11 +157,14 @@ bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
   return cast<KernelOpInterface>(op).readsOwnRow(index);
 }
 
-/// What reads single numbers only, as a margin of zeros does, waits for the one op that reads it: any group could
-/// compute it, and would have to store it for another. Null where it does not wait.
-Operation *readerOfFill(Operation *op) {
+/// What reads single numbers only, as a margin of zeros does, and a part of each row, wait for the one op that reads
+/// them: another group would have to store them for it. Null where an op does not wait.
+Operation *readerInWait(Operation *op) {
   auto map = dyn_cast<MapOp>(op);
-  if (!map || !map->hasOneUse() || llvm::any_of(map.getInputs(), [](Value x) { return typeOf(x).getRank() > 0; }))
+  if (!map || !map->hasOneUse())
+    return nullptr;
+  bool isFill = llvm::all_of(map.getInputs(), [](Value x) { return typeOf(x).getRank() == 0; });
+  if (!isFill && !(map.isMove() && staysInKernel(map)))
     return nullptr;
   OpOperand &use = *map->use_begin();
   Operation *reader = use.getOwner();
@@ -169,6 +172,14 @@ Operation *readerOfFill(Operation *op) {
                  readsOwnRow(reader, use.getOperandNumber(), rowsFormOf(reader))
              ? reader
              : nullptr;
+}
+
+/// An op, behind those that have waited for it.
+void addWithWaiting(Operation *op, SmallVectorImpl<Operation *> &ops) {
+  for (Value operand : op->getOperands())
+    if (Operation *waiting = operand.getDefiningOp(); waiting && readerInWait(waiting) == op)
+      addWithWaiting(waiting, ops);
+  ops.push_back(op);
 }
 
 class Grouping {
@@ -217,26 +228,22 @@ private:
 
   void placeAll() {
     for (Operation &op : function.getBody().front())
-      if (isa<MapOp, KernelOpInterface>(op) && !isReadThrough(&op) && !readerOfFill(&op))
+      if (isa<MapOp, KernelOpInterface>(op) && !isReadThrough(&op) && !readerInWait(&op))
         place(&op);
   }
 
   /// An op can join a group of which it reads only its own rows, and nothing that runs after it.
   void place(Operation *op) {
     SmallVector<Operation *> ops;
-    for (Value operand : op->getOperands())
-      if (Operation *fill = operand.getDefiningOp(); fill && readerOfFill(fill) == op)
-        ops.push_back(fill);
-    ops.push_back(op);
+    addWithWaiting(op, ops);
     RowForm form = rowsFormOf(op);
-    SmallVector<Groups> needsOfOperands = llvm::map_to_vector(op->getOperands(), [&](Value x) { return needsOf(x); });
     Groups needs;
-    for (const Groups &each : needsOfOperands)
-      needs |= each;
-    for (unsigned id : byPreference(op)) {
+    for (Operation *each : ops)
+      for (Value operand : each->getOperands())
+        needs |= needsOf(operand);
+    for (unsigned id : byPreference(ops)) {
       Growing &group = groups[id];
-      if (isFull(group, op) || !group.form.sameRows(form) || !canJoin(op, id, form, needsOfOperands) ||
-          !room.takes(group, ops))
+      if (isFull(group, op) || !group.form.sameRows(form) || !canJoin(ops, id, form) || !room.takes(group, ops))
         continue;
       needs.reset(id);
       group.needs |= needs;
@@ -286,11 +293,12 @@ private:
 
   /// All groups: the youngest first of those with an op whose result this one reads, then the oldest first, since what
   /// the op is for may have begun in a younger one.
-  SmallVector<unsigned> byPreference(Operation *op) {
+  SmallVector<unsigned> byPreference(ArrayRef<Operation *> ops) {
     Groups feeding;
-    for (Value operand : op->getOperands())
-      if (auto it = groupOf.find(operand.getDefiningOp()); it != groupOf.end())
-        feeding.set(it->second);
+    for (Operation *op : ops)
+      for (Value operand : op->getOperands())
+        if (auto it = groupOf.find(operand.getDefiningOp()); it != groupOf.end())
+          feeding.set(it->second);
     SmallVector<unsigned> order;
     for (unsigned id = groups.size(); id-- > 0;)
       if (feeding.test(id))
@@ -314,28 +322,32 @@ private:
     });
   }
 
-  bool canJoin(Operation *op, unsigned id, const RowForm &form, ArrayRef<Groups> needsOfOperands) {
-    bool fed = inPieces;
-    if (inPieces && isHead(op) != isHead(groups[id].ops.front()))
+  bool canJoin(ArrayRef<Operation *> ops, unsigned id, const RowForm &form) {
+    Operation *last = ops.back();
+    if (inPieces && isHead(last) != isHead(groups[id].ops.front()))
       return false;
-    for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
-      Operation *producer = operand.getDefiningOp();
-      auto it = producer ? groupOf.find(producer) : groupOf.end();
-      if (it != groupOf.end() && it->second == id) {
-        if (!readsOwnRow(op, index, form))
+    bool fed = inPieces;
+    for (Operation *op : ops)
+      for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+        Operation *producer = operand.getDefiningOp();
+        if (llvm::is_contained(ops, producer))
+          continue;
+        auto it = producer ? groupOf.find(producer) : groupOf.end();
+        if (it != groupOf.end() && it->second == id) {
+          if (!readsOwnRow(op, index, form))
+            return false;
+          // A head takes what the tasks of a kernel have stored: it reads no head.
+          if (isHead(producer))
+            return false;
+          fed = true;
+          continue;
+        }
+        if (needsOf(operand).test(id))
           return false;
-        // A head takes what the tasks of a kernel have stored: it reads no head.
-        if (isHead(producer))
-          return false;
-        fed = true;
-        continue;
       }
-      if (needsOfOperands[index].test(id))
-        return false;
-    }
     // Ops that have nothing to do with each other still share a launch, if they are of one kind of rows; heads only
     // with heads.
-    return fed || !isHead(op) || llvm::all_of(groups[id].ops, isHead);
+    return fed || !isHead(last) || llvm::all_of(groups[id].ops, isHead);
   }
 
   /// The order in which the groups run; a failure where some need each other, which place() does not let happen.

@@ -384,6 +384,35 @@ func.func @residual_pixels(%x: tensor<?x20x3xf32, ["batch"]>) -> (tensor<?x20x8x
 
 // -----
 
+// Channels of several layers, and some of one layer's, are put together where they lie side by side; and so is a sum with
+// some of a layer's.
+tutti.param @w : tensor<3x8xf32>
+tutti.param @v : tensor<4x4xf32>
+// CHECK-DAG: #[[LAST:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2 + 4)>
+// CHECK-LABEL: func.func @joined_channels
+func.func @joined_channels(%x: tensor<?x20x3xf32, ["batch"]>) -> tensor<?x20x12xf32, ["batch"]> {
+  // CHECK: %[[FIRST:.*]] = tutti.contract
+  // CHECK: %[[PART:.*]] = tutti.map %[[FIRST]] {{.*}} -> tensor<?x20x4xf32, ["batch"]>
+  // CHECK: %[[SECOND:.*]] = tutti.contract %[[PART]]
+  // CHECK: %[[SUM:.*]] = tutti.map %[[SECOND]], %[[FIRST]] [#{{.*}}, #[[LAST]]]
+  // CHECK: %[[ALL:.*]] = tutti.concat %[[FIRST]], %[[SUM]] axis 2
+  // CHECK: return %[[ALL]]
+  %w = tutti.get @w : tensor<3x8xf32>
+  %v = tutti.get @v : tensor<4x4xf32>
+  %0 = tutti.contract %x, %w "bsk,kn->bsn" : tensor<?x20x3xf32, ["batch"]>, tensor<3x8xf32>
+  %1 = tutti.transpose %0 [0, 2, 1] : tensor<?x20x8xf32, ["batch"]>
+  %2 = tutti.slice %1 from [0, 4, 0] size [-1, 4, 20] step [1, 1, 1] : tensor<?x8x20xf32, ["batch"]>
+  %3 = tutti.transpose %2 [0, 2, 1] : tensor<?x4x20xf32, ["batch"]>
+  %4 = tutti.contract %3, %v "bsk,kn->bsn" : tensor<?x20x4xf32, ["batch"]>, tensor<4x4xf32>
+  %5 = tutti.transpose %4 [0, 2, 1] : tensor<?x20x4xf32, ["batch"]>
+  %6 = tutti.add %5, %2 : tensor<?x4x20xf32, ["batch"]>, tensor<?x4x20xf32, ["batch"]>
+  %7 = tutti.concat %1, %6 axis 1 : tensor<?x8x20xf32, ["batch"]>, tensor<?x4x20xf32, ["batch"]>
+  %8 = tutti.transpose %7 [0, 2, 1] : tensor<?x12x20xf32, ["batch"]>
+  return %8 : tensor<?x20x12xf32, ["batch"]>
+}
+
+// -----
+
 // The same of a batch of one, whose only place is 0.
 tutti.param @w : tensor<3x7xf32>
 tutti.param @c : tensor<7x1xf32>

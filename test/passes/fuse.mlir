@@ -213,6 +213,22 @@ func.func @margins(%x: tensor<?x2x4xf32, ["batch"]>) -> tensor<?x2x7xf32, ["batc
 
 // -----
 
+// So is a part of each row that only one op reads: the whole is stored for others anyway.
+// CHECK-LABEL: func.func @parts
+func.func @parts(%x: tensor<?x2x4xf32, ["batch"]>) -> (tensor<?x2x4xf32, ["batch"]>, tensor<?x2x6xf32, ["batch"]>) {
+  // CHECK: %[[FIRST:.*]] = plan.dispatch @{{.*}} -> tensor<?x2x4xf32, ["batch"]>
+  // CHECK: %[[SECOND:.*]] = plan.dispatch @{{.*}}(%[[FIRST]], {{.*}} -> tensor<?x2x6xf32, ["batch"]>
+  // CHECK: return %[[FIRST]], %[[SECOND]]
+  %swapped = tutti.constant dense<[1, 0]> : tensor<2xi64>
+  %0 = tutti.exp %x : tensor<?x2x4xf32, ["batch"]>
+  %1 = tutti.slice %0 from [0, 0, 2] size [-1, 2, 2] step [1, 1, 1] : tensor<?x2x4xf32, ["batch"]>
+  %2 = tutti.gather %0 at %swapped axis 1 : tensor<?x2x4xf32, ["batch"]>, tensor<2xi64>
+  %3 = tutti.concat %1, %2 axis 2 : tensor<?x2x2xf32, ["batch"]>, tensor<?x2x4xf32, ["batch"]>
+  return %0, %3 : tensor<?x2x4xf32, ["batch"]>, tensor<?x2x6xf32, ["batch"]>
+}
+
+// -----
+
 // Where a row has 256 bytes, 64 floats do not fit beside anything: the chain ends before the op that would read them.
 module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>, tutti.scratch_per_row = 256 : i64} {
   tutti.param per_member @w : tensor<8x64xf32>
