@@ -24,6 +24,15 @@ bool turnsColumns(AffineMap access, RankedTensorType to) {
   return isa<AffineDimExpr>(columns) && !columns.isFunctionOfDim(to.getRank() - 1);
 }
 
+/// Whether maps make x of a layer, or of several that are put together.
+bool isOfLayers(Value x) {
+  auto look = [](Value value) -> std::optional<bool> {
+    Operation *op = value.getDefiningOp();
+    return isa_and_nonnull<MapOp, ConcatOp>(op) ? std::nullopt : std::optional(isa_and_nonnull<ContractOp>(op));
+  };
+  return isFoundUpstream(x, look, mostUpstream);
+}
+
 /// Maps that end in one and read, at its own place, what has been moved like something: where x is moved, x *
 /// logistic(x) is two.
 class MapsBehindMove {
@@ -119,8 +128,12 @@ private:
     Value x = move.getInputs()[0];
     std::optional<AffineMap> access = withoutSymbols(move.getAccess(0));
     std::optional<Size> before = product(getSizes(typeOf(x))), behind = product(getSizes(move.getType()));
-    return access && before && before == behind && x.hasOneUse() && turnsColumns(*access, move.getType()) &&
+    return access && before && before == behind && isTurnedAlone(x) && turnsColumns(*access, move.getType()) &&
            isComputed(x);
+  }
+  /// Whether x is read for one move; others may put it together with more, row by row.
+  static bool isTurnedAlone(Value x) {
+    return llvm::count_if(x.getUses(), [](OpOperand &use) { return !isa<ConcatOp>(use.getOwner()); }) == 1;
   }
   static LogicalResult turn(MapsBehindMove &behind, PatternRewriter &rewriter) {
     auto from = typeOf(behind.move.getInputs()[0]), to = behind.move.getType();
@@ -162,8 +175,8 @@ private:
   /// Of a layer, or of the elements of windows, which are more than there are windows.
   static bool isComputed(Value x) {
     auto own = x.getDefiningOp<MapOp>();
-    if (!own || own.isMove() || isOfContraction(x))
-      return isOfContraction(x);
+    if (!own || own.isMove() || isOfLayers(x))
+      return isOfLayers(x);
     auto look = [](Value value) -> std::optional<bool> {
       Operation *op = value.getDefiningOp();
       if (!isa_and_nonnull<MapOp, ReshapeOp>(op))
@@ -216,7 +229,7 @@ struct ConcatBeforeColumnsMove : OpRewritePattern<ConcatOp> {
         return failure();
       parts.push_back(*part);
     }
-    if (llvm::none_of(parts, [](const Part &part) { return isOfContraction(part.x); }))
+    if (llvm::none_of(parts, [](const Part &part) { return isOfLayers(part.x); }))
       return failure();
     // In the rows of the first.
     Type element = op.getType().getElementType();
