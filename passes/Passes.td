@@ -49,7 +49,8 @@ def ComposePass : Pass<"tutti-compose", "::mlir::ModuleOp"> {
       behind a map of parameters, which reads these by a quotient of columns (on a CPU where 64 or more columns read one number).
     - **Row order.** Layers, and maps that compute each row by itself, run before or behind a move of rows, wherever that brings it beside another move.
     - **Layers.** Where a move turns the columns of a layer, or of sums over windows, to the front, as behind a convolution, what is computed of them is
-      computed before it, in the layer; so is the largest or the smallest of them.
+      computed before it, in the layer, together with what was turned likewise (a residual); so is the largest or the smallest of them. Columns of
+      several layers are put together before they are turned.
     - **Einsums.** A contraction that is no product of rows and columns as it is spelled becomes one, where its tiles are not mostly empty: its result's axes in another
       order, its operands changed, several labels summed over as one.
     - **Products.** A product of a transposed value reads that value as it lies. What is computed for a product alone is computed as its source lies, in rows as
@@ -76,7 +77,8 @@ def FusePass : Pass<"tutti-fuse", "::mlir::ModuleOp"> {
   let summary = "puts every computing op into a plan.kernel";
   let description = [{
     Ops whose values share their rows become one kernel, as long as each reads from the others only what lies in its own row, or is read
-    through (passes/analysis/Through.h), and what a task keeps for itself stays within the module's `tutti.scratch_per_row` bytes, if it has any. Equal kernels are merged. Functions are
+    through (passes/analysis/Through.h), and what a task keeps for itself stays within the module's `tutti.scratch_per_row` bytes, if it has any.
+    A margin of zeros, and a part of rows that one op reads, are of that op's kernel, and stored by none. Equal kernels are merged. Functions are
     then made of views, parts and joins of groups, and plan.dispatch.
 
     Where that makes a kernel less, the axis of length one that a sum or mean over places leaves stays in what is computed of it, though the
