@@ -270,7 +270,7 @@ void declare(CLI::App &app, Flags &flags, CompileOptions &options) {
                  "by name; @FILE reads names")
       ->type_name("FILE")
       ->expected(1, -1);
-  app.add_option("-o,--out", request.output, "the artifact to write, or the IR of --stop-after")->type_name("FILE");
+  app.add_option("-o,--out", request.output, "the artifact to write, or the IR of --stop-after (-: prints it)")->type_name("FILE");
   app.add_option("--target", flags.targets,
                  "cpu (every level; the default), cpu-v3, cpu-avx512, cuda (every architecture but Jetsons'), sm_90a "
                  "..., emulated, "
@@ -415,6 +415,10 @@ llvm::Error fill(const Flags &flags, CompileOptions &options) {
     return error;
   if (request.output.empty() && request.stopAfter == Stage::binary && options.explain.empty())
     return usage("no artifact is named: add -o FILE.tutti");
+  if (request.output == "-" && request.stopAfter == Stage::binary)
+    return usage("-o -: an artifact is no text for standard output; name a file (./- is one, too)");
+  if (request.output == "-")
+    request.output.clear(); // IR is printed
   request.import.output = request.output;
   return checkOutput(flags, request);
 }
