@@ -16,11 +16,11 @@ namespace tutti {
 namespace {
 
 /// Whether an op reads what differs per member although none of its operands is lifted.
-bool readsMembers(Operation &op, const LiftContext &context) {
+bool readsMembers(Operation &op, LiftContext &context) {
   auto get = dyn_cast<GetOp>(op);
   if (!get || !context.isOverMembers())
     return false;
-  auto param = SymbolTable::lookupNearestSymbolFrom<ParamOp>(get, get.getParamAttr());
+  auto param = context.symbols.lookupNearestSymbolFrom<ParamOp>(get, get.getParamAttr());
   return param && param.getPerMember();
 }
 

@@ -8,6 +8,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Operation.h"
+#include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace tutti {
@@ -58,6 +59,7 @@ public:
   void cloneShared(mlir::Operation *op);
 
   mlir::IRMapping mapping;
+  mlir::SymbolTableCollection symbols; ///< parameters, which a lift leaves as they are
 
 private:
   llvm::DenseSet<mlir::Value> lifted;

@@ -57,7 +57,7 @@ LogicalResult GetOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult GetOp::lift(LiftContext &context) {
-  auto param = SymbolTable::lookupNearestSymbolFrom<ParamOp>(*this, getParamAttr());
+  auto param = context.symbols.lookupNearestSymbolFrom<ParamOp>(*this, getParamAttr());
   if (!param || !param.getPerMember())
     return emitOpError("expected a per-member parameter to lift, got ") << getParamAttr();
   auto type = addMemberAxis(typeOf(getResult()), context.members);
