@@ -270,7 +270,8 @@ void declare(CLI::App &app, Flags &flags, CompileOptions &options) {
                  "by name; @FILE reads names")
       ->type_name("FILE")
       ->expected(1, -1);
-  app.add_option("-o,--out", request.output, "the artifact to write, or the IR of --stop-after (-: prints it)")->type_name("FILE");
+  app.add_option("-o,--out", request.output, "the artifact to write, or the IR of --stop-after (-: prints it)")
+      ->type_name("FILE");
   app.add_option("--target", flags.targets,
                  "cpu (every level; the default), cpu-v3, cpu-avx512, cuda (every architecture but Jetsons'), sm_90a "
                  "..., emulated, "

@@ -247,69 +247,111 @@ static llvm::Expected<std::vector<CudaClass>> classesOf(plan::ProgramOp program,
   return classes;
 }
 
+namespace {
+
+/// The programs of all modules, one for architectures that launch alike; texts first, then their code.
+class CudaPrograms {
+public:
+  CudaPrograms(ArrayRef<PlannedModule> planned, ArrayRef<const Architecture *> architectures, CudaTexts::Dump dump)
+      : planned(planned), set(planned), names(set), texts(dump) {
+    for (const Architecture *architecture : architectures)
+      sources.push_back({architecture, {}});
+  }
+
+  /// A program of a module, with the text of each way to launch each of its kernels.
+  llvm::Error add(size_t module, const CudaClass &alike) {
+    const PlannedModule &of = planned[module];
+    Program &program = programs.emplace_back(Program{{of.module, of.ensemble}, {}});
+    program.code.launches = alike.launches;
+    std::set<std::vector<unsigned>> done;
+    for (auto [launch, ways] : llvm::zip_equal(alike.launches, alike.ways)) {
+      llvm::SmallVector<plan::KernelOp> parts = kernelsOf(launch);
+      std::vector<unsigned> inModule = placesOf(parts, of.module);
+      if (!done.insert(inModule).second)
+        continue;
+      for (const LaunchWay &way : ways)
+        if (llvm::Error error = addWay(program, module, parts, inModule, way, alike.architectures.front()->name))
+          return error;
+    }
+    for (const Architecture *architecture : alike.architectures) {
+      program.code.architectures.push_back(architecture->name.str());
+      for (const CudaText *text : program.texts)
+        if (auto &kernels = sourceOf(*architecture).kernels; !llvm::is_contained(kernels, text))
+          kernels.push_back(text);
+    }
+    return llvm::Error::success();
+  }
+
+  llvm::Expected<std::vector<ProgramCode>> build(unsigned jobs) {
+    llvm::Expected<std::vector<CudaImage>> built = buildCudaImages(sources, jobs);
+    if (!built)
+      return built.takeError();
+    CudaCode all(sources, std::move(*built));
+    std::vector<ProgramCode> codes;
+    for (Program &program : programs) {
+      if (llvm::Error error = all.addTo(program.code, std::move(program.texts)))
+        return std::move(error);
+      codes.push_back(std::move(program.code));
+    }
+    return codes;
+  }
+
+private:
+  struct Program {
+    ProgramCode code;
+    std::vector<const CudaText *> texts; ///< of the code's kernels
+  };
+  ArrayRef<PlannedModule> planned;
+  KernelSet set;
+  LaunchNames names;
+  CudaTexts texts;
+  std::vector<CudaSource> sources; ///< one an architecture, for all programs
+  std::vector<Program> programs;
+
+  CudaSource &sourceOf(const Architecture &architecture) {
+    return *llvm::find_if(sources, [&](const CudaSource &source) { return source.architecture == &architecture; });
+  }
+  static std::vector<unsigned> placesOf(ArrayRef<plan::KernelOp> parts, ModuleOp module) {
+    auto kernels = llvm::to_vector(module.getOps<plan::KernelOp>());
+    std::vector<unsigned> places;
+    for (plan::KernelOp kernel : parts)
+      places.push_back(llvm::find(kernels, kernel) - kernels.begin());
+    return places;
+  }
+  llvm::Error addWay(Program &program, size_t module, ArrayRef<plan::KernelOp> parts,
+                     const std::vector<unsigned> &inModule, const LaunchWay &way, StringRef architecture) {
+    std::vector<unsigned> inSet;
+    for (unsigned place : inModule)
+      inSet.push_back(set.ofModule[module][place]);
+    CudaLaunch how = launchOf(way.geometries);
+    std::string name = names.of(inSet) + "_" + std::to_string(way.rows);
+    if (how.cluster > 1)
+      name += "x" + std::to_string(how.cluster);
+    ModuleOp of = planned[module].module;
+    auto text = texts.of(parts, programOf(of).sizeOrder(), name, way, architecture);
+    if (!text)
+      return text.takeError();
+    program.code.kernels.push_back({inModule, name, how, std::make_shared<const LaunchWay>(way)});
+    program.texts.push_back(*text);
+    return llvm::Error::success();
+  }
+};
+
+} // namespace
+
 llvm::Expected<std::vector<ProgramCode>>
 buildCuda(ArrayRef<PlannedModule> planned, ArrayRef<const Architecture *> architectures, unsigned jobs,
           llvm::function_ref<llvm::Error(const std::string &, const std::string &)> dump) {
-  KernelSet set(planned);
-  LaunchNames names(set);
-  CudaTexts texts(dump);
-  std::vector<ProgramCode> programs;
-  std::vector<CudaSource> sources; // one an architecture, for all programs
-  for (const Architecture *architecture : architectures)
-    sources.push_back({architecture, {}});
-  auto sourceOf = [&](StringRef architecture) -> CudaSource & {
-    return *llvm::find_if(sources, [&](const CudaSource &source) { return source.architecture->name == architecture; });
-  };
-  std::vector<std::vector<const CudaText *>> ofProgram;
-  for (auto [m, each] : llvm::enumerate(planned)) {
+  CudaPrograms programs(planned, architectures, dump);
+  for (auto [module, each] : llvm::enumerate(planned)) {
     auto classes = classesOf(programOf(each.module), architectures);
     if (!classes)
       return classes.takeError();
-    std::vector<std::string> symbols = programOf(each.module).sizeOrder();
-    auto kernels = llvm::to_vector(ModuleOp(each.module).getOps<plan::KernelOp>());
-    for (const CudaClass &alike : *classes) {
-      ProgramCode code{each.module, each.ensemble};
-      code.launches = alike.launches;
-      std::vector<const CudaText *> &own = ofProgram.emplace_back();
-      std::set<std::vector<unsigned>> done;
-      for (auto [launch, ways] : llvm::zip_equal(alike.launches, alike.ways)) {
-        llvm::SmallVector<plan::KernelOp> parts = kernelsOf(launch);
-        std::vector<unsigned> inModule, inSet;
-        for (plan::KernelOp kernel : parts) {
-          inModule.push_back(llvm::find(kernels, kernel) - kernels.begin());
-          inSet.push_back(set.ofModule[m][inModule.back()]);
-        }
-        if (!done.insert(inModule).second)
-          continue;
-        for (const LaunchWay &way : ways) {
-          std::string name = names.of(inSet) + "_" + std::to_string(way.rows);
-          CudaLaunch how = launchOf(way.geometries);
-          if (how.cluster > 1)
-            name += "x" + std::to_string(how.cluster);
-          auto text = texts.of(parts, symbols, name, way, alike.architectures.front()->name);
-          if (!text)
-            return text.takeError();
-          code.kernels.push_back({inModule, name, how, std::make_shared<const LaunchWay>(way)});
-          own.push_back(*text);
-        }
-      }
-      for (const Architecture *architecture : alike.architectures) {
-        code.architectures.push_back(architecture->name.str());
-        for (const CudaText *text : own)
-          if (auto &kernels = sourceOf(architecture->name).kernels; !llvm::is_contained(kernels, text))
-            kernels.push_back(text);
-      }
-      programs.push_back(std::move(code));
-    }
+    for (const CudaClass &alike : *classes)
+      if (llvm::Error error = programs.add(module, alike))
+        return std::move(error);
   }
-  llvm::Expected<std::vector<CudaImage>> built = buildCudaImages(sources, jobs);
-  if (!built)
-    return built.takeError();
-  CudaCode all(sources, std::move(*built));
-  for (auto [code, own] : llvm::zip_equal(programs, ofProgram))
-    if (llvm::Error error = all.addTo(code, std::move(own)))
-      return error;
-  return programs;
+  return programs.build(jobs);
 }
 
 } // namespace tutti
