@@ -71,8 +71,6 @@ std::vector<std::string> commonTexts(KernelText &k, ArrayRef<size_t> layers, Arr
                                      bool sameAreOne) {
   std::vector<Alike> all;
   for (auto [place, each] : llvm::enumerate(texts)) {
-    if (!each.scope->broken.empty())
-      k.broken = each.scope->broken;
     Numbered own(each.scope->structText("Step")), text(each.text);
     auto known = llvm::find_if(
         all, [&](const Alike &alike) { return alike.structs.front().isLike(own) && alike.texts.front().isLike(text); });

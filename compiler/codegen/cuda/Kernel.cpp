@@ -81,8 +81,8 @@ static llvm::Expected<Body> bodyOf(plan::KernelOp kernel, ArrayRef<std::string> 
   KernelText text(kernel, sizes, geometry, isPart);
   BlockText block = emitSteps(text);
   block.each += emitHeads(text);
-  if (!text.broken.empty())
-    return fail(ExitCode::internal, "kernel " + kernel.getSymName() + " cannot be emitted for cuda: " + text.broken);
+  if (!text.failure().empty())
+    return fail(ExitCode::internal, "kernel " + kernel.getSymName() + " cannot be emitted for cuda: " + text.failure());
   std::string tile =
       geometry.warps.rows
           ? formatv(geometry.wordsApart

@@ -184,7 +184,7 @@ std::string KernelText::text(AffineMap map, ArrayRef<std::string> dims) {
 std::string KernelText::view(Value value) {
   auto place = steps.places.find(value);
   if (place == steps.places.end())
-    broken = "a value that no step stores is read from memory";
+    cannot("a value that no step stores is read from memory");
   else if (!pieces.views.contains(memoryOf(value)))
     defineView(value, place->second);
   return "m" + std::to_string(memoryOf(value)) + (isLookedUp(value) ? "()" : "");

@@ -127,7 +127,7 @@ static std::string phase(KernelText &k, Operation *op, const std::string &lines,
       .Case([&](ScatterOp put) { return scatter(k, put, lines, dims); })
       .Case([&](TopOp top) { return choice(k, op, top.getCount(), false, lines, dims); })
       .Default([&](Operation *) {
-        k.broken = "no text for the phase " + op->getName().getStringRef().str();
+        k.cannot("no text for the phase " + op->getName().getStringRef());
         return "";
       });
 }

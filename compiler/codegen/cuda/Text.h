@@ -37,7 +37,13 @@ public:
   Steps steps;
   std::map<unsigned, std::string> functions; ///< of maps' bodies, by the numbers of their values
   std::vector<std::string> stepStructs;      ///< of steps that layers have in common (Common.h)
-  std::string broken;                        ///< why the kernel cannot be emitted: our own mistake
+
+  /// Says why the kernel cannot be emitted, our own mistake; the first reason stays. A scope says it of the whole.
+  void cannot(const llvm::Twine &why) {
+    std::string &first = (whole ? whole : this)->broken;
+    first = first.empty() ? why.str() : first;
+  }
+  const std::string &failure() const { return broken; }
 
   static std::string elementOf(mlir::Value value) { return cudaType(typeOf(value).getElementType()); }
   unsigned numberOf(mlir::Value value) { return named(numbers.lookup(value)); }
@@ -113,6 +119,7 @@ private:
     std::set<unsigned> found; ///< values that have a finder
   };
   Pieces pieces;
+  std::string broken; ///< failure()
   bool manyAddresses = false;
   llvm::DenseMap<mlir::Value, unsigned> numbers;
   llvm::DenseMap<mlir::Value, unsigned> memories; ///< memoryOf, of scratch

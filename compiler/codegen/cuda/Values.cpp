@@ -25,7 +25,7 @@ static std::string joined(ArrayRef<std::string> parts) { return llvm::join(parts
 std::string KernelText::compute(Value value, StringRef name) {
   Operation *op = value.getDefiningOp();
   if (isRowPhase(op) || (isa<NumericsOpInterface>(op) && numericsRule(op) != NumericsRule::chain))
-    broken = "a sum in another order than the general one is read where no step has made it";
+    cannot("a sum in another order than the general one is read where no step has made it");
   unsigned rank = typeOf(value).getRank();
   std::string body;
   if (auto map = dyn_cast<MapOp>(op))
@@ -48,7 +48,7 @@ std::string KernelText::compute(Value value, StringRef name) {
   else if (auto reduce = dyn_cast<ReduceOp>(op))
     body = reduceBody(reduce);
   else
-    broken = "no text for " + op->getName().getStringRef().str();
+    cannot("no text for " + op->getName().getStringRef());
   return formatv("  __device__ __forceinline__ {0} {1}{2}({3}) const {{\n    {4}\n  }\n", elementOf(value), name,
                  numberOf(value), parameters(rank), body)
       .str();
@@ -68,7 +68,7 @@ unsigned KernelText::functionFor(MapOp map, unsigned number) {
     return known->second;
   llvm::Expected<CudaFunction> function = cudaFunction(map, getPrecision(kernel->getParentOfType<ModuleOp>()));
   if (!function) {
-    broken = llvm::toString(function.takeError());
+    cannot(llvm::toString(function.takeError()));
     return number;
   }
   // The same code, of the next layer for one, is the same function.

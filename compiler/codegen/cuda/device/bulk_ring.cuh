@@ -53,7 +53,7 @@ public:
   __device__ __forceinline__ void produce() {
 #if TUTTI_CAPABILITY == 90
     if constexpr (producerWarps == 4) {
-      giveRegisters<40>(); // of the 168 or 128 that three or four warpgroups have, to those that multiply
+      giveRegisters<producersRegisters>();
       if (!streams && int(threadIdx.x) >= Tile::threads + 32)
         return;
     }
@@ -71,9 +71,7 @@ public:
   __device__ __forceinline__ void fill() {
 #if TUTTI_CAPABILITY == 90
     if constexpr (producerWarps == 4)
-      takeRegisters<Tile::threads != 256          ? 152
-                    : Tile::wide && Math::chunked ? 232
-                                                  : 208>(); // with more NVRTC 13 has more values at a time, and spills
+      takeRegisters<workersRegisters>();
 #endif
     if constexpr (!producer)
 #pragma unroll 1
@@ -121,6 +119,13 @@ public:
 
 private:
   static constexpr bool streams = rowUnit > 0, bringsColumns = places > 0;
+  /// A thread's, once a producer's warpgroup has given those away that it does not need, of the 168 or 128 that three
+  /// or four warpgroups have. With more than 208 NVRTC 13 has more values of 16-bit products at a time, and spills.
+  static constexpr int producersRegisters = 40, workersRegisters = Tile::threads != 256          ? 152
+                                                                   : Tile::wide && Math::chunked ? 232
+                                                                                                 : 208;
+  static_assert(producerWarps < 4 || 128 * producersRegisters + Tile::threads * workersRegisters <= 65536,
+                "a multiprocessor has so many");
   static constexpr int columnPlaces = offset - barrierBytes - places * Tile::passColumns * 4;
   static constexpr int copiers = producer ? 32 * producerWarps : Tile::threads; ///< of rows
   static constexpr int warps = Tile::threads / 32;
