@@ -147,8 +147,9 @@ private:
         auto other = input.getDefiningOp<MapOp>();
         std::optional<int64_t> before = behind.columnsBefore(map, i);
         bool isOfThem = other && behind.maps.contains(other);
-        // Of another move there would be two.
-        if (!before && !isOfThem && other && other.isMove() && !staysInKernel(other))
+        // Of another move there would be two; and who reads one of the maps elsewhere reads other columns.
+        if (isOfThem ? !isOwnPlace(map.getAccess(i), other.getType(), map.getType())
+                     : !before && other && other.isMove() && !staysInKernel(other))
           return failure();
         if (before)
           now.map(input, other.getInputs()[0]);

@@ -55,7 +55,7 @@ public:
       return true;
     int64_t more = 0;
     for (Operation *op : ops)
-      more += bytesOfRow(op);
+      more = std::min(more + bytesOfRow(op), unboundedBytes);
     if (!countsAlways && group.scratch + group.since + more <= *bound) {
       group.since += more;
       return true;
@@ -98,6 +98,8 @@ private:
   OwningOpRef<ModuleOp> trials; ///< a kernel at a time, while it is measured
   bool countsAlways = false;
 
+  static constexpr int64_t unboundedBytes = INT64_MAX / 4; ///< sums of three are numbers still
+
   /// Bytes of a row of the op's result, if it were kept.
   static int64_t bytesOfRow(Operation *op) {
     constexpr int64_t mostPadding = 32 * 8;
@@ -105,7 +107,7 @@ private:
     Size columns = columnsOf(op);
     std::optional<Size> bytes =
         columns.isFixed() ? columns.times(Size(storageBytes(type.getElementType()))) : std::nullopt;
-    return bytes ? bytes->getFixed() + mostPadding : INT64_MAX / 2;
+    return bytes && bytes->getFixed() < unboundedBytes - mostPadding ? bytes->getFixed() + mostPadding : unboundedBytes;
   }
 
   struct Measured {
@@ -161,7 +163,7 @@ bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
 /// them: another group would have to store them for it. Null where an op does not wait.
 Operation *readerInWait(Operation *op) {
   auto map = dyn_cast<MapOp>(op);
-  if (!map || !map->hasOneUse())
+  if (!map || !map->hasOneUse() || isReadThrough(map))
     return nullptr;
   bool isFill = llvm::all_of(map.getInputs(), [](Value x) { return typeOf(x).getRank() == 0; });
   if (!isFill && !(map.isMove() && staysInKernel(map)))

@@ -384,6 +384,31 @@ func.func @residual_pixels(%x: tensor<?x20x3xf32, ["batch"]>) -> (tensor<?x20x8x
 
 // -----
 
+// Not what reads one of the maps elsewhere than at its own place.
+tutti.param @w : tensor<3x8xf32>
+// CHECK-DAG: #[[TURNED:.*]] = affine_map<(d0, d1, d2) -> (d0, d2, d1)>
+// CHECK-DAG: #[[FIRST:.*]] = affine_map<(d0, d1, d2) -> (d0, 0, d1)>
+// CHECK-LABEL: func.func @first_pixel
+func.func @first_pixel(%x: tensor<?x20x3xf32, ["batch"]>) -> tensor<?x8x20xf32, ["batch"]> {
+  // CHECK: %[[LOGISTIC:.*]] = tutti.map {{.*}} -> tensor<?x20x8xf32, ["batch"]>
+  // CHECK: %[[ALL:.*]] = tutti.map %[[LOGISTIC]], %[[LOGISTIC]] [#[[TURNED]], #[[FIRST]]]
+  // CHECK-SAME: -> tensor<?x8x20xf32, ["batch"]>
+  // CHECK: return %[[ALL]]
+  %w = tutti.get @w : tensor<3x8xf32>
+  %0 = tutti.contract %x, %w "bsk,kn->bsn" : tensor<?x20x3xf32, ["batch"]>, tensor<3x8xf32>
+  %1 = tutti.transpose %0 [0, 2, 1] : tensor<?x20x8xf32, ["batch"]>
+  %2 = tutti.sigmoid %1 : tensor<?x8x20xf32, ["batch"]>
+  %3 = tutti.map %2, %2 [affine_map<(b, c, s) -> (b, c, s)>, affine_map<(b, c, s) -> (b, c, 0)>]
+      : (tensor<?x8x20xf32, ["batch"]>, tensor<?x8x20xf32, ["batch"]>) -> tensor<?x8x20xf32, ["batch"]> {
+  ^bb0(%a: f32, %first: f32):
+    %4 = arith.mulf %a, %first : f32
+    tutti.yield %4 : f32
+  }
+  return %3 : tensor<?x8x20xf32, ["batch"]>
+}
+
+// -----
+
 // Channels of several layers, and some of one layer's, are put together where they lie side by side; and so is a sum with
 // some of a layer's.
 tutti.param @w : tensor<3x8xf32>
