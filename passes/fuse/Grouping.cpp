@@ -234,18 +234,38 @@ private:
         place(&op);
   }
 
+  /// What ops that are placed together read of others.
+  struct Read {
+    OpOperand *operand;
+    std::optional<unsigned> group; ///< that computes it
+    Groups needs;                  ///< that must have run before it is read
+  };
+  SmallVector<Read> readsOf(ArrayRef<Operation *> ops) {
+    SmallVector<Read> reads;
+    for (Operation *op : ops)
+      for (OpOperand &operand : op->getOpOperands()) {
+        Operation *producer = operand.get().getDefiningOp();
+        if (producer && llvm::is_contained(ops, producer))
+          continue;
+        auto it = producer ? groupOf.find(producer) : groupOf.end();
+        reads.push_back(
+            {&operand, it == groupOf.end() ? std::nullopt : std::optional(it->second), needsOf(operand.get())});
+      }
+    return reads;
+  }
+
   /// An op can join a group of which it reads only its own rows, and nothing that runs after it.
   void place(Operation *op) {
     SmallVector<Operation *> ops;
     addWithWaiting(op, ops);
     RowForm form = rowsFormOf(op);
+    SmallVector<Read> reads = readsOf(ops);
     Groups needs;
-    for (Operation *each : ops)
-      for (Value operand : each->getOperands())
-        needs |= needsOf(operand);
-    for (unsigned id : byPreference(ops)) {
+    for (const Read &read : reads)
+      needs |= read.needs;
+    for (unsigned id : byPreference(reads)) {
       Growing &group = groups[id];
-      if (isFull(group, op) || !group.form.sameRows(form) || !canJoin(ops, id, form) || !room.takes(group, ops))
+      if (isFull(group, op) || !group.form.sameRows(form) || !canJoin(op, reads, id, form) || !room.takes(group, ops))
         continue;
       needs.reset(id);
       group.needs |= needs;
@@ -295,12 +315,11 @@ private:
 
   /// All groups: the youngest first of those with an op whose result this one reads, then the oldest first, since what
   /// the op is for may have begun in a younger one.
-  SmallVector<unsigned> byPreference(ArrayRef<Operation *> ops) {
+  SmallVector<unsigned> byPreference(ArrayRef<Read> reads) {
     Groups feeding;
-    for (Operation *op : ops)
-      for (Value operand : op->getOperands())
-        if (auto it = groupOf.find(operand.getDefiningOp()); it != groupOf.end())
-          feeding.set(it->second);
+    for (const Read &read : reads)
+      if (read.group)
+        feeding.set(*read.group);
     SmallVector<unsigned> order;
     for (unsigned id = groups.size(); id-- > 0;)
       if (feeding.test(id))
@@ -324,32 +343,26 @@ private:
     });
   }
 
-  bool canJoin(ArrayRef<Operation *> ops, unsigned id, const RowForm &form) {
-    Operation *last = ops.back();
-    if (inPieces && isHead(last) != isHead(groups[id].ops.front()))
+  bool canJoin(Operation *op, ArrayRef<Read> reads, unsigned id, const RowForm &form) {
+    if (inPieces && isHead(op) != isHead(groups[id].ops.front()))
       return false;
     bool fed = inPieces;
-    for (Operation *op : ops)
-      for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
-        Operation *producer = operand.getDefiningOp();
-        if (llvm::is_contained(ops, producer))
-          continue;
-        auto it = producer ? groupOf.find(producer) : groupOf.end();
-        if (it != groupOf.end() && it->second == id) {
-          if (!readsOwnRow(op, index, form))
-            return false;
-          // A head takes what the tasks of a kernel have stored: it reads no head.
-          if (isHead(producer))
-            return false;
-          fed = true;
-          continue;
-        }
-        if (needsOf(operand).test(id))
+    for (const Read &read : reads) {
+      if (read.group != id) {
+        if (read.needs.test(id))
           return false;
+        continue;
       }
+      if (!readsOwnRow(read.operand->getOwner(), read.operand->getOperandNumber(), form))
+        return false;
+      // A head takes what the tasks of a kernel have stored: it reads no head.
+      if (isHead(read.operand->get().getDefiningOp()))
+        return false;
+      fed = true;
+    }
     // Ops that have nothing to do with each other still share a launch, if they are of one kind of rows; heads only
     // with heads.
-    return fed || !isHead(last) || llvm::all_of(groups[id].ops, isHead);
+    return fed || !isHead(op) || llvm::all_of(groups[id].ops, isHead);
   }
 
   /// The order in which the groups run; a failure where some need each other, which place() does not let happen.
