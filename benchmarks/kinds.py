@@ -390,9 +390,10 @@ def small_patches(g, x):
     return g.linear(g.Flatten(g.MaxPool(g.Relu(x), kernel_shape=[2, 2], strides=[2, 2])), 256, 10)
 
 
-def convolution(g, x, inner, outer, size, **attributes):
+def convolution(g, x, inner, outer, size, silu=False, **attributes):
     weights = g.weight(outer, inner // attributes.get("group", 1), size, size, low=-1 / size, high=1 / size)
-    return g.Relu(g.Conv(x, weights, g.weight(outer), kernel_shape=[size, size], pads=[size // 2] * 4, **attributes))
+    y = g.Conv(x, weights, g.weight(outer), kernel_shape=[size, size], pads=[size // 2] * 4, **attributes)
+    return g.Mul(y, g.Sigmoid(y)) if silu else g.Relu(y)
 
 
 @kind("convolutions of 3 x 3 and pools", (1, 8, 8))
@@ -419,6 +420,14 @@ def strided_convolutions(g, x):
 def depthwise(g, x):
     x = convolution(g, convolution(g, x, 3, 16, 3), 16, 16, 3, group=16)
     return g.linear(g.ReduceMean(convolution(g, x, 16, 32, 1), g.constant([2, 3]), keepdims=0), 32, 10)
+
+
+@kind("convolutions with SiLU, joined", (3, 16, 16))
+def joined(g, x):
+    x = convolution(g, x, 3, 16, 3, silu=True)
+    y = g.Add(x, convolution(g, x, 16, 16, 3, silu=True))
+    x = convolution(g, g.Concat(x, y, axis=1), 32, 16, 1, silu=True)
+    return g.linear(g.ReduceMean(x, g.constant([2, 3]), keepdims=0), 16, 10)
 
 
 @kind("group norm", (8, 6, 6))
