@@ -2,7 +2,8 @@
 // Maps of a layer's sums are computed before the moves behind it.
 //
 // Exporters of convolutions turn the channels to the front behind each layer, and back before the next one. What is
-// computed in between belongs into the layer's registers; the two moves then meet, and are one or none.
+// computed in between belongs into the layer's registers; the two moves then meet, and are one or none. So do those of
+// several layers whose channels are joined in between.
 #include "Patterns.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Rows.h"

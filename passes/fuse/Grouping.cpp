@@ -265,7 +265,8 @@ private:
       needs |= read.needs;
     for (unsigned id : byPreference(reads)) {
       Growing &group = groups[id];
-      if (isFull(group, op) || !group.form.sameRows(form) || !canJoin(op, reads, id, form) || !room.takes(group, ops))
+      if (isFull(group, op, reads) || !group.form.sameRows(form) || !canJoin(op, reads, id, form) ||
+          !room.takes(group, ops))
         continue;
       needs.reset(id);
       group.needs |= needs;
@@ -289,7 +290,8 @@ private:
 
   /// What an op reads through is part of it, whatever rows that has itself.
   static void addTo(Growing &group, Operation *op) {
-    if (isRowPhase(op) || isBehindPhases(group, op))
+    auto isBehind = [&](Value operand) { return isMadeBehindPhases(group, operand); };
+    if (isRowPhase(op) || llvm::any_of(op->getOperands(), isBehind))
       group.behindPhases.insert(op);
     size_t place = group.ops.size();
     for (Operation *part = op; part; part = readThrough(part))
@@ -331,16 +333,15 @@ private:
   }
 
   /// Of a group that has all its phases, what is not made of their results is for one of the next.
-  bool isFull(const Growing &group, Operation *op) {
+  bool isFull(const Growing &group, Operation *op, ArrayRef<Read> reads) {
+    auto isBehind = [&](const Read &read) { return isMadeBehindPhases(group, read.operand->get()); };
     return group.ops.size() >= mostOps ||
            (isPanels(op) && size_t(llvm::count_if(group.ops, isPanels)) >= target.mostLayers) ||
-           (group.phases >= target.mostPhases && (isRowPhase(op) || !isBehindPhases(group, op)));
+           (group.phases >= target.mostPhases && (isRowPhase(op) || llvm::none_of(reads, isBehind)));
   }
 
-  static bool isBehindPhases(const Growing &group, Operation *op) {
-    return llvm::any_of(op->getOperands(), [&](Value operand) {
-      return operand.getDefiningOp() && group.behindPhases.contains(operand.getDefiningOp());
-    });
+  static bool isMadeBehindPhases(const Growing &group, Value value) {
+    return value.getDefiningOp() && group.behindPhases.contains(value.getDefiningOp());
   }
 
   bool canJoin(Operation *op, ArrayRef<Read> reads, unsigned id, const RowForm &form) {

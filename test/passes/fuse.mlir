@@ -229,6 +229,53 @@ func.func @parts(%x: tensor<?x2x4xf32, ["batch"]>) -> (tensor<?x2x4xf32, ["batch
 
 // -----
 
+// A kernel of a CUDA device has sixteen phases of rows, and all that is made of the last one, of a part of it, too.
+module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>} {
+  // CHECK-LABEL: func.func @phases
+  // CHECK: plan.dispatch
+  // CHECK-NOT: plan.dispatch
+  // CHECK: return
+  func.func @phases(%x: tensor<?x8xf32, ["batch"]>) -> (tensor<?x8xf32, ["batch"]>, tensor<?x2xf32, ["batch"]>) {
+    %s0 = tutti.reduce sum %x [1] : tensor<?x8xf32, ["batch"]>
+    %m0 = tutti.mul %x, %s0 : tensor<?x8xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+    %s1 = tutti.reduce sum %m0 [1] : tensor<?x8xf32, ["batch"]>
+    %m1 = tutti.mul %m0, %s1 : tensor<?x8xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+    %s2 = tutti.reduce sum %m1 [1] : tensor<?x8xf32, ["batch"]>
+    %m2 = tutti.mul %m1, %s2 : tensor<?x8xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+    %s3 = tutti.reduce sum %m2 [1] : tensor<?x8xf32, ["batch"]>
+    %m3 = tutti.mul %m2, %s3 : tensor<?x8xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+    %s4 = tutti.reduce sum %m3 [1] : tensor<?x8xf32, ["batch"]>
+    %m4 = tutti.mul %m3, %s4 : tensor<?x8xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+    %s5 = tutti.reduce sum %m4 [1] : tensor<?x8xf32, ["batch"]>
+    %m5 = tutti.mul %m4, %s5 : tensor<?x8xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+    %s6 = tutti.reduce sum %m5 [1] : tensor<?x8xf32, ["batch"]>
+    %m6 = tutti.mul %m5, %s6 : tensor<?x8xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+    %s7 = tutti.reduce sum %m6 [1] : tensor<?x8xf32, ["batch"]>
+    %m7 = tutti.mul %m6, %s7 : tensor<?x8xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+    %s8 = tutti.reduce sum %m7 [1] : tensor<?x8xf32, ["batch"]>
+    %m8 = tutti.mul %m7, %s8 : tensor<?x8xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+    %s9 = tutti.reduce sum %m8 [1] : tensor<?x8xf32, ["batch"]>
+    %m9 = tutti.mul %m8, %s9 : tensor<?x8xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+    %s10 = tutti.reduce sum %m9 [1] : tensor<?x8xf32, ["batch"]>
+    %m10 = tutti.mul %m9, %s10 : tensor<?x8xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+    %s11 = tutti.reduce sum %m10 [1] : tensor<?x8xf32, ["batch"]>
+    %m11 = tutti.mul %m10, %s11 : tensor<?x8xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+    %s12 = tutti.reduce sum %m11 [1] : tensor<?x8xf32, ["batch"]>
+    %m12 = tutti.mul %m11, %s12 : tensor<?x8xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+    %s13 = tutti.reduce sum %m12 [1] : tensor<?x8xf32, ["batch"]>
+    %m13 = tutti.mul %m12, %s13 : tensor<?x8xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+    %s14 = tutti.reduce sum %m13 [1] : tensor<?x8xf32, ["batch"]>
+    %m14 = tutti.mul %m13, %s14 : tensor<?x8xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+    %s15 = tutti.reduce sum %m14 [1] : tensor<?x8xf32, ["batch"]>
+    %m15 = tutti.mul %m14, %s15 : tensor<?x8xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+    %0 = tutti.slice %m15 from [0, 6] size [-1, 2] step [1, 1] : tensor<?x8xf32, ["batch"]>
+    %1 = tutti.exp %0 : tensor<?x2xf32, ["batch"]>
+    return %m15, %1 : tensor<?x8xf32, ["batch"]>, tensor<?x2xf32, ["batch"]>
+  }
+}
+
+// -----
+
 // Where a row has 256 bytes, 64 floats do not fit beside anything: the chain ends before the op that would read them.
 module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>, tutti.scratch_per_row = 256 : i64} {
   tutti.param per_member @w : tensor<8x64xf32>

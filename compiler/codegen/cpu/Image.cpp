@@ -150,16 +150,16 @@ static void storeKnownLanes(llvm::Module &code, const CpuLevel &level) {
 }
 
 namespace {
-/// Keeps LLVM's errors; without a handler it would end the process at the first.
+/// Keeps LLVM's errors, the first of which ends the process without a handler. Warnings are printed as ever.
 struct ErrorsOfLlvm : llvm::DiagnosticHandler {
   explicit ErrorsOfLlvm(std::string &text) : text(text) {}
   bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
-    if (info.getSeverity() == llvm::DS_Error) {
-      llvm::raw_string_ostream stream(text);
-      llvm::DiagnosticPrinterRawOStream printer(stream);
-      stream << (text.empty() ? "" : "; ");
-      info.print(printer);
-    }
+    if (info.getSeverity() != llvm::DS_Error)
+      return false;
+    llvm::raw_string_ostream stream(text);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    stream << (text.empty() ? "" : "; ");
+    info.print(printer);
     return true;
   }
   std::string &text;
