@@ -5,6 +5,7 @@
 
 #include "Enums.h"
 #include "HostTensor.h"
+#include "Indices.h"
 #include "Lift.h"
 #include "Sizes.h"
 #include "Windows.h"

@@ -8,21 +8,6 @@ namespace tutti {
 
 namespace {
 
-/// What an index may be, both ends included; nothing where an end is unknown or past 64 bits.
-struct Range {
-  std::optional<int64_t> least, most;
-};
-
-std::optional<int64_t> sum(std::optional<int64_t> a, std::optional<int64_t> b) {
-  int64_t all;
-  return a && b && !llvm::AddOverflow(*a, *b, all) ? std::optional(all) : std::nullopt;
-}
-
-std::optional<int64_t> times(std::optional<int64_t> a, int64_t factor) {
-  int64_t all;
-  return factor == 0 ? 0 : a && !llvm::MulOverflow(*a, factor, all) ? std::optional(all) : std::nullopt;
-}
-
 class Simplifier {
 public:
   explicit Simplifier(ArrayRef<Size> sizes) : sizes(sizes) {}
@@ -38,7 +23,7 @@ public:
       return getAffineBinaryOpExpr(expr.getKind(), left, right);
     // left = divisor * whole + rest: where the rest lies in [0, divisor), it is the remainder.
     auto [whole, rest] = parts(left, divisor.getValue());
-    Range range = rangeOf(rest);
+    IndexRange range = IndexRange::of(rest, sizes);
     bool isRemainder = range.least && *range.least >= 0 && range.most && *range.most < divisor.getValue();
     if (expr.getKind() == AffineExprKind::Mod)
       return isRemainder ? rest : rest % divisor.getValue();
@@ -57,45 +42,6 @@ private:
       return {wholeLeft + wholeRight, restLeft + restRight};
     }
     return expr.isMultipleOf(divisor) ? std::pair(expr.floorDiv(divisor), zero) : std::pair(zero, expr);
-  }
-
-  Range rangeOf(AffineExpr expr) {
-    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-      return {constant.getValue(), constant.getValue()};
-    if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-      const Size &size = sizes[dim.getPosition()];
-      return {0, size.isFixed() ? std::optional(size.getFixed() - 1) : std::nullopt};
-    }
-    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-    if (!binary)
-      return {};
-    Range left = rangeOf(binary.getLHS());
-    if (expr.getKind() == AffineExprKind::Add) {
-      Range right = rangeOf(binary.getRHS());
-      return {sum(left.least, right.least), sum(left.most, right.most)};
-    }
-    auto number = dyn_cast<AffineConstantExpr>(binary.getRHS());
-    if (!number)
-      return {};
-    int64_t by = number.getValue();
-    switch (expr.getKind()) {
-    case AffineExprKind::Mul: {
-      Range range = {times(left.least, by), times(left.most, by)};
-      if (by < 0)
-        std::swap(range.least, range.most);
-      return range;
-    }
-    case AffineExprKind::Mod:
-      return by > 0 ? Range{0, by - 1} : Range{};
-    case AffineExprKind::FloorDiv: {
-      auto divided = [&](std::optional<int64_t> end) {
-        return end && by > 0 ? std::optional(llvm::divideFloorSigned(*end, by)) : std::nullopt;
-      };
-      return {divided(left.least), divided(left.most)};
-    }
-    default:
-      return {};
-    }
   }
 };
 

@@ -36,8 +36,8 @@ public:
   /// Each behind what it reads.
   ArrayRef<MapOp> inOrder() const { return maps.getArrayRef(); }
 
-  /// Whether an operand has the shape, too, and is read so.
-  bool isInShape(MapOp map, unsigned operand) const {
+  /// Whether an operand has the shape, too, and each element is read at its own place.
+  bool readsOwnPlace(MapOp map, unsigned operand) const {
     RankedTensorType type = typeOf(map.getInputs()[operand]);
     return getSizes(type) == sizes && isOwnPlace(map.getAccess(operand), type, map.getType());
   }
@@ -60,12 +60,13 @@ private:
       if (!map || getSizes(map.getType()) != sizes || (maps.insert(map) && maps.size() > most))
         return false;
       for (auto [i, input] : llvm::enumerate(map.getInputs())) {
-        auto maker = input.getDefiningOp<MapOp>();
-        if (isGiven(input) || maps.contains(maker))
+        if (isGiven(input))
           continue;
-        if (!maker || !isInShape(map, i))
+        auto maker = input.getDefiningOp<MapOp>();
+        if (!maker || !readsOwnPlace(map, i)) // one that another operand has brought, too
           return false;
-        open.push_back(input);
+        if (!maps.contains(maker))
+          open.push_back(input);
       }
     }
     SmallVector<MapOp> inOrder = maps.takeVector();
@@ -95,7 +96,7 @@ std::optional<Accesses> accessesAt(const Makers &makers, AffineMap place, ArrayR
     for (auto [i, input] : llvm::enumerate(map.getInputs())) {
       bool isMade = llvm::is_contained(makers.inOrder(), input.getDefiningOp());
       std::optional<AffineMap> plain = withoutSymbols(map.getAccess(i));
-      if (makers.isInShape(map, i) && (isMade || isView))
+      if (makers.readsOwnPlace(map, i) && (isMade || isView))
         accesses[map].push_back(AffineMap::getMultiDimIdentityMap(sizes.size(), map.getContext()));
       else if (plain)
         accesses[map].push_back(simplifyAccess(plain->compose(place), sizes));
@@ -116,7 +117,7 @@ void computeThere(Operation *op, Value value, const Makers &makers, Accesses &ac
     for (auto [i, input] : llvm::enumerate(map.getInputs()))
       if (now.contains(input))
         inputs.push_back(now.lookup(input));
-      else if (isa<ReshapeOp>(op) && makers.isInShape(map, i))
+      else if (isa<ReshapeOp>(op) && makers.readsOwnPlace(map, i))
         inputs.push_back(ReshapeOp::create(rewriter, op->getLoc(), inShape(input), input));
       else
         inputs.push_back(input);
@@ -180,7 +181,7 @@ struct ComputeMoved : OpRewritePattern<MapOp> {
     unsigned reads = 0;
     for (MapOp map : makers->inOrder())
       for (auto [i, input] : llvm::enumerate(map.getInputs()))
-        reads += makers->isInShape(map, i) && !llvm::is_contained(makers->inOrder(), input.getDefiningOp());
+        reads += makers->readsOwnPlace(map, i) && !llvm::is_contained(makers->inOrder(), input.getDefiningOp());
     std::optional<Accesses> accesses = accessesAt(*makers, *place, sizes, false);
     if (reads != 1 || !accesses)
       return failure();

@@ -17,7 +17,7 @@ namespace tutti {
 
 namespace {
 
-/// Whether the columns of a move's operand are an axis of the result other than its columns.
+/// Whether the columns of a move's operand, all or the first of them, are an axis of the result other than its columns.
 bool turnsColumns(AffineMap access, RankedTensorType to) {
   if (to.getRank() < 2 || access.getNumResults() < 2)
     return false;
@@ -54,7 +54,14 @@ public:
         my->getResults().drop_back() != their->getResults().drop_back())
       return std::nullopt;
     auto before = dyn_cast<AffineConstantExpr>(their->getResults().back() - my->getResults().back());
-    return before ? std::optional(before.getValue()) : std::nullopt;
+    if (!before)
+      return std::nullopt;
+    // The operand has to have as many from there on.
+    int64_t first = before.getValue();
+    bool isInside = mine.back() == its.back() ? first == 0
+                                              : mine.back().isFixed() && its.back().isFixed() && first >= 0 &&
+                                                    first <= its.back().getFixed() - mine.back().getFixed();
+    return isInside ? std::optional(first) : std::nullopt;
   }
   /// Whether nothing else reads the move, nor any of the maps but the last.
   bool standAlone() {
@@ -128,9 +135,13 @@ private:
   static bool isBetterBehind(MapOp move) {
     Value x = move.getInputs()[0];
     std::optional<AffineMap> access = withoutSymbols(move.getAccess(0));
-    std::optional<Size> before = product(getSizes(typeOf(x))), behind = product(getSizes(move.getType()));
-    return access && before && before == behind && isTurnedAlone(x) && turnsColumns(*access, move.getType()) &&
-           isComputed(x);
+    Sizes from = getSizes(typeOf(x)), to = getSizes(move.getType());
+    std::optional<Size> before = product(from), behind = product(to);
+    if (!access || !before || before != behind || !isTurnedAlone(x) || !turnsColumns(*access, move.getType()))
+      return false;
+    // A part of them that is repeated would be as many elements, too.
+    unsigned columns = cast<AffineDimExpr>(access->getResults().back()).getPosition();
+    return to[columns] == from.back() && isComputed(x);
   }
   /// Whether x is read for one move; others may put it together with more, row by row.
   static bool isTurnedAlone(Value x) {

@@ -51,6 +51,11 @@ Value Code::mul(Value a, Value c) { return arith::MulIOp::create(b, loc, a, c); 
 Value Code::mul(Value a, int64_t c) { return c == 1 ? a : mul(a, num(c)); }
 Value Code::add(Value a, int64_t c) { return c == 0 ? a : add(a, num(c)); }
 Value Code::div(Value a, Value c) { return arith::DivSIOp::create(b, loc, a, c); }
+Value Code::remainder(Value a, Value c) { return arith::RemSIOp::create(b, loc, a, c); }
+Value Code::floorRemainder(Value a, Value c) {
+  Value rest = remainder(a, c);
+  return select(less(rest, zero(rest.getType())), add(rest, c), rest);
+}
 Value Code::min(Value a, Value c) { return arith::MinSIOp::create(b, loc, a, c); }
 Value Code::less(Value a, Value c) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, a, c); }
 

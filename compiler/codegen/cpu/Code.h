@@ -52,7 +52,10 @@ public:
   mlir::Value mul(mlir::Value a, mlir::Value c);
   mlir::Value mul(mlir::Value a, int64_t c);
   mlir::Value add(mlir::Value a, int64_t c);
+  /// Quotients and remainders round to zero, or down where they say so; c is positive then.
   mlir::Value div(mlir::Value a, mlir::Value c);
+  mlir::Value remainder(mlir::Value a, mlir::Value c);
+  mlir::Value floorRemainder(mlir::Value a, mlir::Value c);
   mlir::Value min(mlir::Value a, mlir::Value c);
   mlir::Value less(mlir::Value a, mlir::Value c);
 

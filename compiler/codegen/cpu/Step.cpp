@@ -132,11 +132,12 @@ Value StepEmitter::evaluate(AffineExpr expr, ArrayRef<Value> dims) {
     return code.add(left, right);
   case AffineExprKind::Mul:
     return code.mul(left, right);
-  // Indices are not negative here, so division that truncates rounds down.
   case AffineExprKind::FloorDiv:
+    if (mayBeNegative(binary.getLHS()))
+      left = code.sub(left, code.floorRemainder(left, right));
     return code.div(left, right);
   case AffineExprKind::Mod:
-    return arith::RemSIOp::create(code.b, code.loc, left, right);
+    return mayBeNegative(binary.getLHS()) ? code.floorRemainder(left, right) : code.remainder(left, right);
   default:
     llvm_unreachable("no map has other expressions (MapOp::verify)");
   }

@@ -151,7 +151,6 @@ static const char *operatorOf(AffineExprKind kind) {
     return "+";
   case AffineExprKind::Mul:
     return "*";
-  // Indices are not negative here, so division that truncates rounds down.
   case AffineExprKind::FloorDiv:
     return "/";
   case AffineExprKind::Mod:
@@ -167,10 +166,15 @@ std::string KernelText::text(AffineExpr expr, ArrayRef<std::string> dims) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return dims[dim.getPosition()];
   auto binary = cast<AffineBinaryOpExpr>(expr);
-  std::string right = text(binary.getRHS(), dims);
-  if (expr.getKind() == AffineExprKind::Mod || expr.getKind() == AffineExprKind::FloorDiv)
+  std::string left = text(binary.getLHS(), dims), right = text(binary.getRHS(), dims);
+  bool divides = expr.getKind() == AffineExprKind::Mod || expr.getKind() == AffineExprKind::FloorDiv;
+  if (divides)
     right = withoutMarks(right);
-  return "(" + text(binary.getLHS(), dims) + " " + operatorOf(expr.getKind()) + " " + right + ")";
+  if (divides && mayBeNegative(binary.getLHS())) {
+    const char *function = expr.getKind() == AffineExprKind::Mod ? "floorRemainder" : "floorQuotient";
+    return function + ("(" + left + ", " + right + ")");
+  }
+  return "(" + left + " " + operatorOf(expr.getKind()) + " " + right + ")";
 }
 std::string KernelText::text(AffineMap map, ArrayRef<std::string> dims) {
   std::string all;

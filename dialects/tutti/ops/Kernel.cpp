@@ -53,6 +53,8 @@ static bool isIndex(AffineExpr expr) {
 
 LogicalResult MapOp::verify() {
   auto type = typeOf(getResult());
+  Sizes sizes = getSizes(type);
+  bool isEmpty = llvm::is_contained(sizes, Size(0)); // and reads nothing
   Block &body = getBody().front();
   if (getMaps().size() != getInputs().size() || body.getNumArguments() != getInputs().size())
     return emitOpError("expected one map and one argument of the body for each of ")
@@ -69,6 +71,10 @@ LogicalResult MapOp::verify() {
     if (!llvm::all_of(map.getResults(), isIndex))
       return emitOpError("expected map ")
              << i << " to be of sums, products, floordiv and mod by what is positive, got " << attr;
+    for (auto [axis, index, size] : llvm::enumerate(map.getResults(), getSizes(from)))
+      if (!isEmpty && IndexRange::of(index, sizes).leaves(size))
+        return emitOpError("expected map ")
+               << i << " to stay inside axis " << axis << " of " << from << ", got " << attr;
     if (argument.getType() != scalarType(from.getElementType()))
       return emitOpError("expected argument ")
              << i << " of the body to be " << scalarType(from.getElementType()) << ", got " << argument.getType();

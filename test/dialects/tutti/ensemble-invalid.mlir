@@ -221,3 +221,14 @@ func.func @map_yield(%x: tensor<2xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @map_leaves(%x: tensor<?x16xf32, ["batch"]>) {
+  // expected-error@+1 {{'tutti.map' op expected map 0 to stay inside axis 1 of 'tensor<?x16xf32, ["batch"]>'}}
+  %0 = tutti.map %x [affine_map<(n, i) -> (n, i + 4)>] : (tensor<?x16xf32, ["batch"]>) -> tensor<?x16xf32, ["batch"]> {
+  ^bb0(%a: f32):
+    tutti.yield %a : f32
+  }
+  return
+}

@@ -53,6 +53,13 @@ __device__ __forceinline__ int inRange(long long index, long long length) {
   return int(wrapped < 0 ? 0 : wrapped < length ? wrapped : length - 1);
 }
 
+/// Remainder and quotient that round down, by what is positive.
+template <class T> __device__ __forceinline__ T floorRemainder(T a, Same<T> b) {
+  const T rest = a % b;
+  return rest < 0 ? rest + b : rest;
+}
+template <class T> __device__ __forceinline__ T floorQuotient(T a, Same<T> b) { return (a - floorRemainder(a, b)) / b; }
+
 /// Modulo 2^width, also for signed integers; of floats, the sum.
 template <class T> __device__ __forceinline__ T plus(T a, T b) { return a + b; }
 template <> __device__ __forceinline__ int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }

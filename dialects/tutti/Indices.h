@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the index expressions of maps come to.
+#ifndef TUTTI_DIALECTS_TUTTI_INDICES_H
+#define TUTTI_DIALECTS_TUTTI_INDICES_H
+
+#include "Sizes.h"
+
+#include "mlir/IR/AffineExpr.h"
+
+#include <optional>
+
+namespace tutti {
+
+/// The least and the most of an index, both included; nothing where an end is unknown or past 64 bits.
+struct IndexRange {
+  std::optional<int64_t> least, most;
+  /// Whether some dimensions give each end that is known: no index was left out, nor made up.
+  bool isReached = false;
+
+  /// Of an index by dimensions, each in [0, size); of symbols nothing is known.
+  static IndexRange of(mlir::AffineExpr expr, llvm::ArrayRef<Size> sizes);
+  /// Whether some dimensions give an index outside of [0, size), as far as that is known.
+  bool leaves(const Size &size) const;
+};
+
+/// Whether an index may be below 0, whatever its dimensions and symbols, none of which is: quotients and remainders of
+/// such a one round down.
+bool mayBeNegative(mlir::AffineExpr expr);
+
+} // namespace tutti
+
+#endif
