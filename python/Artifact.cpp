@@ -103,11 +103,13 @@ static Artifact load(nb::handle source) {
   if (PyObject_CheckBuffer(source.ptr()))
     return loadBytes(source);
   std::filesystem::path path;
-  if (!nb::try_cast(source, path))
-    throw nb::type_error(("an artifact was given as " + std::string(nb::type_name(source.type()).c_str()) +
-                          ", expected the path of a file, or its bytes")
-                             .c_str());
-  return loadFile(path);
+  if (nb::try_cast(source, path))
+    return loadFile(path);
+  if (nb::isinstance<nb::str>(source) || nb::hasattr(source, "__fspath__"))
+    throw nb::value_error("an artifact's path has a null character");
+  throw nb::type_error(("an artifact was given as " + std::string(nb::type_name(source.type()).c_str()) +
+                        ", expected the path of a file, or its bytes")
+                           .c_str());
 }
 
 static void swapWeights(Artifact &artifact, uint32_t member, nb::handle weights) {

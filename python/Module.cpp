@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The module tutti._tutti, and what failures of the runtime become.
 #include "Module.h"
-#include "Unlocked.h"
 
 #include <cstring>
 
@@ -70,8 +69,6 @@ NB_MODULE(_tutti, module) {
   using namespace tutti::python;
   // Objects that live as long as the interpreter are no leaks.
   nb::set_leak_warnings(false);
-  Unlocked::begin();
-  nb::module_::import_("atexit").attr("register")(nb::cpp_function(&Unlocked::end));
   bindStatus(module);
   bindArtifact(module);
   bindSession(module);

@@ -30,6 +30,7 @@ public:
   nb::object program() const { return described; }
   /// Ends the session; what was started is waited for. Arrays are let go.
   void close();
+  void requireOpen() const;
   std::string text() const;
 
 private:
@@ -60,7 +61,6 @@ private:
   void bindNew(Output &output);
   void giveBack(Output &output);
   Output &outputOf(nb::handle key);
-  void requireOpen() const;
   void requireInputs() const;
   void waitForAll();
   void keep(std::optional<Bound> &place, std::optional<Bound> bound);

@@ -133,7 +133,12 @@ out: arrays to write, by key; they are returned. Other outputs are new arrays of
            "Frees its memory and lets bound arrays go; what `run_async` started is waited for.")
       .def("__repr__", &SessionOfArrays::text)
       .def(
-          "__enter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> Session"))
+          "__enter__",
+          [](nb::handle self) {
+            nb::cast<SessionOfArrays &>(self).requireOpen();
+            return nb::borrow(self);
+          },
+          nb::sig("def __enter__(self) -> Session"))
       .def(
           "__exit__",
           [](SessionOfArrays &session, nb::handle type, nb::handle, nb::handle) {

@@ -6,17 +6,14 @@
 
 namespace tutti::python {
 
-/// Where threads stand that have given the lock away. Once the interpreter ends, it unwinds those that ask for the lock
-/// again (Python below 3.14), which no C++ frame survives: they sleep instead, as those of 3.14 do.
+/// Where threads stand that have given the lock away. Once the interpreter has ended, it unwinds those that ask for
+/// the lock again (Python below 3.14), which the frames that called this do not survive: they sleep for ever instead,
+/// as those of 3.14 do.
 class Unlocked {
 public:
   Unlocked() : state(PyEval_SaveThread()) {}
   Unlocked(const Unlocked &) = delete;
   ~Unlocked();
-  /// Called once, first.
-  static void begin();
-  /// Called when the interpreter begins to end, with the lock: returns when no thread asks for it any more.
-  static void end();
 
 private:
   PyThreadState *state;

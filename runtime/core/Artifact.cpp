@@ -114,7 +114,8 @@ void Artifact::release() {
 tutti_status_t Artifact::map(const char *path, tutti_error_t *error, int &file) {
   file = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat info;
-  if (file < 0 || fstat(file, &info) != 0)
+  bool isThere = file >= 0 ? fstat(file, &info) == 0 : errno == ENXIO && stat(path, &info) == 0; // a socket, a pipe
+  if (!isThere)
     return fail(error, statusOf(errno), "cannot open '%.300s': %s", path, reasonOf(errno));
   if (!S_ISREG(info.st_mode))
     return fail(error, TUTTI_INVALID_ARGUMENT, "'%.300s' is not a regular file", path);

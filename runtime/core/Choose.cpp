@@ -13,19 +13,24 @@ bool isFor(const tutti_program_t &program, tutti_device_t device) {
   return device == TUTTI_DEVICE_DEFAULT || (device == TUTTI_DEVICE_CPU) == (program.device == TUTTI_DEVICE_CPU);
 }
 
-tutti_status_t checkDevice(const tutti_session_options_t &options, tutti_error_t *error) {
-  return rawOf(options.device) <= TUTTI_DEVICE_EMULATED
-             ? TUTTI_OK
-             : fail(error, TUTTI_INVALID_ARGUMENT, "there is no device %u, expected one of tutti_device_t",
-                    rawOf(options.device));
+tutti_status_t checkOptions(const tutti_session_options_t &options, tutti_error_t *error) {
+  if (rawOf(options.device) > TUTTI_DEVICE_EMULATED)
+    return fail(error, TUTTI_INVALID_ARGUMENT, "there is no device %u, expected one of tutti_device_t",
+                rawOf(options.device));
+  if (options.threads > kMaxThreads)
+    return fail(error, TUTTI_INVALID_ARGUMENT, "%u threads were asked for, expected at most %u", options.threads,
+                kMaxThreads);
+  if (options.target && options.device > TUTTI_DEVICE_CPU)
+    return fail(error, TUTTI_INVALID_ARGUMENT, "target '%.80s' is a level of CPUs, and the device is '%s'",
+                options.target, nameOf(options.device));
+  return TUTTI_OK;
 }
 
-tutti_status_t noProgram(const tutti_info_t &info, const tutti_session_options_t &options, tutti_error_t *error) {
-  tutti_device_t device = options.device;
-  for (uint32_t p = 0; p < options.program; ++p)
+tutti_status_t noProgram(const tutti_info_t &info, uint32_t first, tutti_device_t device, tutti_error_t *error) {
+  for (uint32_t p = 0; p < first; ++p)
     if (isFor(info.programs[p], device))
-      return fail(error, TUTTI_NO_DEVICE, "no program from %u on is for the device '%s'; program %u is",
-                  options.program, nameOf(device), p);
+      return fail(error, TUTTI_NO_DEVICE, "no program from %u on is for the device '%s'; program %u is", first,
+                  nameOf(device), p);
   return fail(error, TUTTI_NO_DEVICE,
               "the artifact has no code for the device '%s', only for '%s'; compile with --target %s", nameOf(device),
               nameOf(info.programs[0].device), nameOf(device));
@@ -121,8 +126,9 @@ tutti_status_t checkTaken(const Candidates &candidates, const tutti_tensor_t *in
 tutti_status_t chooseProgram(Artifact &artifact, const tutti_tensor_t *inputs, size_t numInputs,
                              tutti_session_options_t &options, tutti_error_t *error) {
   const tutti_info_t &info = artifact.info();
-  if (auto status = checkDevice(options, error))
+  if (auto status = checkOptions(options, error))
     return status;
+  tutti_device_t asked = options.target ? TUTTI_DEVICE_CPU : options.device;
   if (options.program >= info.num_programs)
     return fail(error, TUTTI_NOT_FOUND, "there is no program %u: the artifact has %u", options.program,
                 info.num_programs);
@@ -138,8 +144,7 @@ tutti_status_t chooseProgram(Artifact &artifact, const tutti_tensor_t *inputs, s
     const fb::Program *best = nullptr;
     tutti_session_options_t chosen = options;
     int bestFit = 0;
-    bool wanted =
-        options.device == device || (options.device == TUTTI_DEVICE_DEFAULT && device != TUTTI_DEVICE_EMULATED);
+    bool wanted = asked == device || (asked == TUTTI_DEVICE_DEFAULT && device != TUTTI_DEVICE_EMULATED);
     candidates.forEach([&](uint32_t p, const tutti_program_t &described) {
       const fb::Program &program = *artifact.root().programs()->Get(p);
       if (!wanted || !isFor(described, device) || !takes(described, inputs, numInputs) ||
@@ -164,7 +169,7 @@ tutti_status_t chooseProgram(Artifact &artifact, const tutti_tensor_t *inputs, s
     }
   }
   if (!first)
-    return noProgram(info, options, error);
+    return noProgram(info, options.program, asked, error);
   if (error)
     *error = said;
   return first;

@@ -45,14 +45,15 @@ tutti_status_t Session::build(const tutti_session_options_t &options, tutti_erro
     return fail(error, TUTTI_NOT_FOUND, "there is no program %u: the artifact has %u", options.program,
                 info.num_programs);
   const tutti_program_t &description = info.programs[options.program];
-  if (auto status = checkDevice(options, error))
+  if (auto status = checkOptions(options, error))
     return status;
-  if (!isFor(description, options.device)) {
+  tutti_device_t asked = options.target ? TUTTI_DEVICE_CPU : options.device;
+  if (!isFor(description, asked)) {
     for (uint32_t p = 0; p < info.num_programs; ++p)
-      if (isFor(info.programs[p], options.device))
+      if (isFor(info.programs[p], asked))
         return fail(error, TUTTI_INVALID_ARGUMENT, "program %u is for the device '%s', but program %u is for '%s'",
-                    options.program, nameOf(description.device), p, nameOf(options.device));
-    return noProgram(info, options, error);
+                    options.program, nameOf(description.device), p, nameOf(asked));
+    return noProgram(info, options.program, asked, error);
   }
   call.program = artifact.root().programs()->Get(options.program);
   if (auto status = checkRunnable(*call.program, error))

@@ -237,7 +237,8 @@ void Weights::reclaim() {
   uint64_t oldest = UINT64_MAX;
   pid_t own = getpid();
   for (Reader *reader = readers; reader; reader = reader->next)
-    if (uint64_t pinned = reader->pinned.load(std::memory_order_seq_cst); pinned && reader->process == own)
+    if (uint64_t pinned = reader->pinned.load(std::memory_order_seq_cst);
+        pinned && reader->process == own && !(reader->runs && reader->runs->haveEnded()))
       oldest = std::min(oldest, pinned);
   Version **link = &retired;
   while (*link && (*link)->number >= oldest)

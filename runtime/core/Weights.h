@@ -49,10 +49,21 @@ public:
     }
   };
 
+  /// Runs that go on by themselves, and end without the session that has started them knowing.
+  class Runs {
+  public:
+    /// Whether none reads weights any more. Called under the weights' lock, by any thread.
+    virtual bool haveEnded() const = 0;
+
+  protected:
+    ~Runs() = default;
+  };
+
   /// A session's mark: the oldest version number that its run may look at; 0 while it does not run.
   struct Reader {
     std::atomic<uint64_t> pinned{0};
-    pid_t process = 0; ///< whose session it is
+    const Runs *runs = nullptr; ///< null: a mark stays for as long as the session runs
+    pid_t process = 0;          ///< whose session it is
     Reader *next = nullptr;
   };
 

@@ -6,6 +6,9 @@
 
 namespace tutti::rt {
 
+/// That a session may ask for.
+constexpr uint32_t kMaxThreads = 1024;
+
 enum class Until : bool { started, done }; ///< what a run is waited for
 
 /// Belongs to one session, which asks for one thing at a time. Nothing but `build` and `destroy` allocates.

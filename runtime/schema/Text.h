@@ -27,7 +27,8 @@ constexpr size_t printableBytes(std::string_view text) {
   // Not in more bytes than it takes, no half of a surrogate pair; the first of two bytes that are no controls is 0xa0.
   constexpr uint32_t least[] = {0, 0, 0xa0, 0x800, 0x10000};
   bool good = lead >= 0xc2 && lead <= 0xf4 && code >= least[bytes] && code < 0x110000 && code >> 11 != 0x1b;
-  bool steers = (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+  bool steers = code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+                (code >= 0x2066 && code <= 0x2069);
   return good && !steers ? bytes : 0;
 }
 

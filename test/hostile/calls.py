@@ -130,7 +130,7 @@ def attempt(shared: Path, tools: Path, case):
         wrong.append(f"exit {process.returncode}, expected {code}")
     if not re.search(words, output):
         wrong.append(f"no /{words}/ in the message")
-    if odd := re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufffd]", output):
+    if odd := re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffd]", output):
         wrong.append(f"bytes that are no text: {odd[0]!r}")
     if longest := max((len(line) for line in said.split(b"\n") if len(line) > LINE), default=0):
         wrong.append(f"a line of {longest} bytes")

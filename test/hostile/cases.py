@@ -314,7 +314,7 @@ NPY = [
     (3, "npy", npy(header="[1, 2]")),
     (3, "npy", npy(header="{'descr': '<f4'}")),
     (3, "npy", npy(header="{" * 5000)),
-    (3, "npy", npy(header="{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3, 4), }")),
+    (2, "elements of type", npy(header="{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3, 4), }")),
     (3, "npy", npy(order="Maybe")),
     (3, "npy", npy(shape="(3, -4)")),
     (3, "npy", npy(shape="(3, x)")),
@@ -338,7 +338,7 @@ NPY = [
     (2, r"\[0, 4\]", npy(shape="(0, 4)", data=b"")),
     (2, r"\[65, 4\]", npy(shape="(65, 4)", data=bytes(1040))),
     (2, "'x'", npy(shape="()", data=bytes(4))),
-    (3, "rank|dimensions|npy", npy(shape="(" + "1, " * 40 + ")", data=bytes(4))),
+    (2, "has 40 dims, expected at most", npy(shape="(" + "1, " * 40 + ")", data=bytes(4))),
 ]
 
 # tutti-compile good.onnx --weights FILE.safetensors -o out/a.tutti

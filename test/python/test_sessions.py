@@ -76,6 +76,24 @@ class Threads(Package):
         for _ in range(5):
             self.assertEqual(subprocess.run([sys.executable, "-c", script], timeout=60, stderr=subprocess.DEVNULL).returncode, 3)
 
+    def test_interpreter_ends_once_threads_have(self):
+        """What is called at the end may wait for a thread that runs."""
+        script = f"""if 1:
+            import atexit, threading, time, numpy as np
+            stop, threads = threading.Event(), []
+            atexit.register(lambda: (stop.set(), [thread.join() for thread in threads], print("joined")))
+            import tutti
+            session = tutti.load({str(digits())!r}).session(device="cpu", threads=1)
+            image = np.zeros((16, 64), np.float32)
+            def work():
+                while not stop.is_set():
+                    session.run({{"image": image}})
+            threads.append(threading.Thread(target=work, daemon=True))
+            threads[0].start()
+            time.sleep(0.2)"""
+        said = subprocess.run([sys.executable, "-c", script], timeout=60, check=True, capture_output=True, text=True)
+        self.assertEqual(said.stdout, "joined\n")
+
     def test_close_during_a_run(self):
         session, done = tutti.load(digits()).session(device="cpu", threads=1), []
 

@@ -121,3 +121,33 @@ TEST_F(Cuda, memoryPinnedBetweenRunsHasTheLastOnesOutput) {
   for (CUdeviceptr place : {x[0], x[1], members})
     fake.free(reinterpret_cast<void *>(place));
 }
+
+// What a run has read is let go by a swap once the run has ended, whether its session knows that or not.
+TEST_F(Cuda, swapsFreeWhatRunsThatNobodyWaitsForHaveRead) {
+  Fixture f(cudaSpec());
+  auto x = inputOf(4), w = weightOf(40);
+  const int64_t dims[] = {kK, kN};
+  tutti_tensor_t tensor = tensorOf("W", dims, 2, w.data(), TUTTI_MEMORY_HOST);
+  auto swap = [&] { EXPECT_FALSE(f.artifact.swapWeights(1, {&tensor, 1})); };
+  uint64_t without = fake.used;
+  swap();
+  uint64_t before = fake.used, copy = before - without;
+  ASSERT_FALSE(f.bind(x));
+  ASSERT_FALSE(f.session.runAsync());
+  for (int i = 0; i < 3; ++i)
+    swap();
+  EXPECT_EQ(fake.used, before + 3 * copy) << "it is under way";
+  fake.free(reinterpret_cast<void *>(fake.allocate(0, 4096))); // the device comes to its end
+  swap();
+  EXPECT_EQ(fake.used, before);
+  // The next run, which nobody waits for either, has the newest.
+  ASSERT_FALSE(f.session.runAsync());
+  for (int i = 0; i < 3; ++i)
+    swap();
+  EXPECT_GT(fake.used, before);
+  ASSERT_FALSE(f.session.wait());
+  Answer answer = answerOf(x, kAll);
+  auto swapped = expected(x, w, biasOf(1));
+  std::copy(swapped.begin(), swapped.end(), answer.members.begin() + int64_t(swapped.size()));
+  EXPECT_EQ(f.get("members"), answer.members);
+}

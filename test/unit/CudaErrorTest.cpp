@@ -13,13 +13,6 @@ using namespace tutti::rt::test;
 using namespace tutti::rt;
 using tutti::Error;
 
-#define EXPECT_SAYS(error, code, words)                                                                                \
-  do {                                                                                                                 \
-    Error said = error;                                                                                                \
-    EXPECT_EQ(said.status(), code);                                                                                    \
-    EXPECT_NE(said.message().find(words), std::string::npos) << said.message();                                        \
-  } while (false)
-
 TEST_F(Cuda, noDriver) {
   setenv("TUTTI_CUDA_DRIVER", "/nowhere/libcuda.so.1", 1);
   EXPECT_SAYS(errorOf(cudaSpec()), TUTTI_NO_DEVICE, "there is no CUDA driver: /nowhere/libcuda.so.1: cannot open");

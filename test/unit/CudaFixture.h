@@ -8,6 +8,13 @@
 #include <cstdlib>
 #include <dlfcn.h>
 
+#define EXPECT_SAYS(error, code, words)                                                                                \
+  do {                                                                                                                 \
+    ::tutti::Error said = error;                                                                                       \
+    EXPECT_EQ(said.status(), code);                                                                                    \
+    EXPECT_NE(said.message().find(words), std::string::npos) << said.message();                                        \
+  } while (false)
+
 namespace tutti::rt::test {
 
 inline FakeDriver &fakeDriver() {

@@ -189,6 +189,25 @@ TEST_F(Cuda, sessionsShareWeightsAndCode) {
   EXPECT_EQ(fake.used, one);
 }
 
+TEST_F(Cuda, aTargetIsALevelOfCpus) {
+  Spec spec = cudaSpec();
+  spec.target = "x86-64-v3"; // a program for the CPU, too
+  tutti_session_options_t asked = options(TUTTI_DEVICE_EMULATED);
+  asked.target = "x86-64-v3";
+  EXPECT_SAYS(errorOf(spec, asked), TUTTI_INVALID_ARGUMENT,
+              "target 'x86-64-v3' is a level of CPUs, and the device is 'emulated'");
+  asked.device = TUTTI_DEVICE_DEFAULT;
+  EXPECT_SAYS(errorOf(spec, asked), TUTTI_INVALID_ARGUMENT, "program 0 is for the device 'cuda'");
+  tutti_session_options_t many = options(TUTTI_DEVICE_CUDA);
+  many.threads = 1025;
+  EXPECT_SAYS(errorOf(spec, many), TUTTI_INVALID_ARGUMENT, "1025 threads were asked for, expected at most 1024");
+  // Where there is a choice, it is the CPU.
+  Fixture f(spec);
+  ASSERT_FALSE(f.artifact.chooseDevice(asked));
+  EXPECT_EQ(asked.device, TUTTI_DEVICE_CPU);
+  EXPECT_EQ(asked.program, 1u);
+}
+
 TEST_F(Cuda, swappedWeightsReachEveryDevice) {
   Spec spec = cudaSpec();
   spec.target = "x86-64-v3"; // a program for the CPU, too

@@ -177,9 +177,7 @@ CUresult cuDeviceGetCount(int *count) {
   return *count = fake.devices, 0;
 }
 CUresult cuDeviceGet(CUdevice *device, int ordinal) { return *device = ordinal, 0; }
-CUresult cuDeviceGetName(char *name, int length, CUdevice) {
-  return std::snprintf(name, size_t(length), "Fake GPU"), 0;
-}
+CUresult cuDeviceGetName(char *name, int n, CUdevice) { return std::snprintf(name, size_t(n), "Fake GPU"), 0; }
 CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice) {
   *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR   ? fake.major
            : attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ? fake.minor
@@ -337,6 +335,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   ENTER(cuEventRecord)
   return *event = {stream, stream->end}, 0;
 }
+CUresult cuEventQuery(CUevent e) { return e->stream && e->stream->done < e->upTo ? CUresult(600) : CUDA_SUCCESS; }
 CUresult cuEventSynchronize(CUevent event) {
   ENTER(cuEventSynchronize)
   return event->stream ? drain(event->stream, event->upTo) : CUDA_SUCCESS;

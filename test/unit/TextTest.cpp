@@ -23,8 +23,8 @@ std::string encoded(uint32_t code, size_t bytes) {
 size_t bytesOf(uint32_t code) { return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4; }
 
 bool steers(uint32_t code) {
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code < 0x202f) ||
-         (code >= 0x2066 && code < 0x206a);
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
+         (code >= 0x2028 && code < 0x202f) || (code >= 0x2066 && code < 0x206a);
 }
 
 /// What a terminal is given of any text at all.

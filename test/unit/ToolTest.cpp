@@ -36,6 +36,9 @@ protected:
     out << npyHeader(TUTTI_F32, dims);
     out.write(reinterpret_cast<const char *>(x.data()), std::streamsize(x.size() * 4));
   }
+  void writeHeader(const std::string &name, const std::string &header) {
+    std::ofstream(path(name), std::ios::binary) << "\x93NUMPY\x01" << '\0' << char(header.size()) << '\0' << header;
+  }
   std::vector<float> readOutput(const std::string &name, std::vector<int64_t> dims) {
     Tensor tensor;
     auto failure = readNpy(path(name), TUTTI_F32, tensor);
@@ -92,6 +95,8 @@ TEST_F(Tools, runWritesOneFileForEachHead) {
 TEST_F(Tools, runSaysWhatIsWrongAndLeavesNothing) {
   writeInput("big.npy", 65);
   std::ofstream(path("junk.npy")) << "junk";
+  writeHeader("record.npy", "{'descr': [('a', '<f4'), ('b]', '<i2')], 'fortran_order': False, 'shape': (0,), }");
+  writeHeader("deep.npy", "{'descr': '<f4', 'fortran_order': False, 'shape': (0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1), }");
   std::ofstream(path("junk.tutti")) << std::string(5000, 'j');
   struct Case {
     const char *arguments;
@@ -113,14 +118,21 @@ TEST_F(Tools, runSaysWhatIsWrongAndLeavesNothing) {
            {"junk.tutti --input x=x.npy --output-dir o", 3, "not an artifact"},
            {"a.tutti --input x=x.npy --output-dir o --active 0,0", 2, "member 0 twice"},
            {"a.tutti --input x=x.npy --output-dir o --active 3", 2, "member 3, expected 0 to 2"},
-           {"a.tutti --input x=x.npy --output-dir o --active ''", 2, "--active is ''"},
+           {"a.tutti --input x=x.npy --output-dir o --active ''", 2, "--active: '' given: expected a value"},
+           {"a.tutti --input x=x.npy --output-dir o --device ''", 2, "--device: '' given: expected a value"},
+           {"a.tutti --input x=x.npy --output-dir ''", 2, "--output-dir: '' given: expected a value"},
            {"a.tutti --input x=x.npy --output-dir o --active 1,a", 2, "0,3,7"},
            {"a.tutti --input x=x.npy --output-dir o --device cuda", 5, "no code for the device 'cuda', only for 'cpu'"},
            {"a.tutti --input x=x.npy --output-dir o --device cuda:x", 2, "a number after 'cuda:'"},
            {"a.tutti --input x=x.npy --output-dir o --device cuda --target cpu-v3", 2, "CPU level"},
            {"a.tutti --input x=x.npy --output-dir o --device emulated", 5, "compile with --target emulated"},
            {"a.tutti --input x=x.npy --output-dir o --device abacus", 2, "abacus"},
-           {"a.tutti --input x=x.npy --output-dir o --threads 0", 2, "threads"},
+           {"a.tutti --input x=x.npy --output-dir o --threads 0", 2, "--threads: '0' given: expected a whole number"},
+           {"a.tutti --input x=x.npy --output-dir o --threads 0x2", 2,
+            "--threads: '0x2' given: expected a whole number"},
+           {"a.tutti --input x=record.npy --output-dir o", 2,
+            "elements of type '[('a', '<f4'), ('b]', '<i2')]', expected"},
+           {"a.tutti --input x=deep.npy --output-dir o", 2, "has 17 dims, expected at most"},
            {"a.tutti --input x=x.npy --output-dir a.tutti/o", 6, "a.tutti"},
            {"a.tutti --input x=x.npy --output-dir /proc/nothing", 6, "/proc/nothing"},
        }) {
@@ -128,6 +140,34 @@ TEST_F(Tools, runSaysWhatIsWrongAndLeavesNothing) {
     EXPECT_NE(err.find(c.message), std::string::npos) << c.arguments << "\n" << err;
     EXPECT_EQ(out, "") << c.arguments;
     EXPECT_FALSE(fs::exists(folder / "o")) << c.arguments;
+  }
+}
+
+TEST_F(Tools, runWritesNoFileTwice) {
+  fs::create_directories(folder / "o");
+  for (const char *name : {"o/y.npy", "o/y.mean.npy"})
+    fs::create_symlink(path("x.npy"), path(name));
+  writeInput("z.npy", 5);
+  auto before = fs::last_write_time(path("x.npy"));
+  EXPECT_EQ(tool("tutti-run", "a.tutti --input x=z.npy --output-dir o"), 2);
+  EXPECT_NE(err.find("leads to "), std::string::npos) << err;
+  EXPECT_EQ(fs::last_write_time(path("x.npy")), before);
+}
+
+TEST_F(Tools, numbersAreDecimal) {
+  EXPECT_EQ(tool("tutti-run", "a.tutti --input x=x.npy --output-dir o --threads 2 --repeat 08"), 0) << err;
+  EXPECT_EQ(out.find("8 runs on 2 threads"), 0u) << out;
+}
+
+TEST_F(Tools, resultsGoToAFileThatCanBeWritten) {
+  for (auto [file, code, message] :
+       std::initializer_list<std::tuple<const char *, int, const char *>>{{"-", 2, "--json is '-': expected a file"},
+                                                                          {".", 6, "it is a folder"},
+                                                                          {"none/j.json", 6, "none/j.json"},
+                                                                          {"a.tutti", 2, "the artifact"}}) {
+    EXPECT_EQ(tool("tutti-bench", std::string("a.tutti --seconds 0.01 --json ") + file), code) << err;
+    EXPECT_NE(err.find(message), std::string::npos) << err;
+    EXPECT_EQ(out, "") << "nothing is timed before";
   }
 }
 

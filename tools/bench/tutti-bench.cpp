@@ -228,9 +228,8 @@ Failure benchMachine(const Arguments &arguments, uint32_t threads, Json &json) {
 Failure bench(const Arguments &arguments) {
   if (std::isnan(arguments.seconds)) // in no range, and out of none
     return {ExitCode::usage, "--seconds nan: expected 0.01 to 3600"};
-  if (auto failure = checkOutput("--json", arguments.json, {{arguments.artifact, "the artifact"}}))
-    return failure;
-  if (auto failure = tryOutput(arguments.json)) // better known before hours of timing
+  // Better known before hours of timing.
+  if (auto failure = tryOutput("--json", arguments.json, {{arguments.artifact, "the artifact"}}))
     return failure;
   Setup setup{arguments.artifact, {}, {}, {}, arguments.seconds};
   if (auto failure = parseDevice(arguments.device, setup.options))
@@ -288,10 +287,12 @@ int main(int argc, char **argv) {
   addDeviceArguments(app, a.device);
   app.add_option("--seconds", a.seconds, "time to spend on each size")->type_name("S")->check(CLI::Range(0.01, 3600.0));
   app.add_flag("--peaks", a.peaks, "print the multiply-adds and reads that the machine reaches");
-  app.add_option("--bytes", a.bytes, "with --peaks and no artifact: the buffer that is read (default: 67108864)")
-      ->type_name("N")
-      ->check(CLI::Range(uint64_t(1), uint64_t(1) << 46));
-  app.add_option("--json", a.json, "also write the results to this file: an array, one object for each size")
+  wholeNumber(
+      app.add_option("--bytes", a.bytes, "with --peaks and no artifact: the buffer that is read (default: 67108864)"),
+      1, uint64_t(1) << 46)
+      ->type_name("N");
+  app.add_option("--json", a.json,
+                 "also write the results to this file: an array, one object for each size; an object of the peaks")
       ->type_name("FILE");
   return toolMain(app, argc, argv, [&] { return bench(a); });
 }

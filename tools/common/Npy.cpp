@@ -14,6 +14,7 @@ namespace tutti::tool {
 namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr size_t kMaxHeader = 1 << 20;
+constexpr size_t kMaxDims = 64; ///< of NumPy
 
 struct Header {
   std::string descr;
@@ -38,7 +39,7 @@ public:
       int which = key == "descr" ? 0 : key == "fortran_order" ? 1 : key == "shape" ? 2 : -1;
       if (which < 0 || std::exchange(seen[which], true))
         return false;
-      bool good = which == 0 ? string(header.descr) : which == 1 ? boolean(header.fortran) : shape(header.dims);
+      bool good = which == 0 ? type(header.descr) : which == 1 ? boolean(header.fortran) : shape(header.dims);
       if (!good || (!eat(',') && !peek('}')))
         return false;
     }
@@ -68,6 +69,26 @@ private:
     rest.remove_prefix(text.size());
     return true;
   }
+  /// A name, or the list of a record's fields, which is kept as it is.
+  bool type(std::string &value) {
+    if (!peek('['))
+      return string(value);
+    size_t depth = 0, end = 0;
+    for (char quote = 0; end < rest.size(); ++end) {
+      char c = rest[end];
+      if (quote || c == '\'' || c == '"')
+        quote = !quote ? c : c == quote ? 0 : quote;
+      else if (c == '[')
+        ++depth;
+      else if (c == ']' && --depth == 0)
+        break;
+    }
+    if (end == rest.size())
+      return false;
+    value = rest.substr(0, ++end);
+    rest.remove_prefix(end);
+    return true;
+  }
   bool string(std::string &value) {
     char quote = peek('\'') ? '\'' : '"';
     if (!eat(quote))
@@ -90,7 +111,7 @@ private:
       int64_t dim;
       skip();
       auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), dim);
-      if (error != std::errc() || dim < 0 || dims.size() == TUTTI_MAX_RANK)
+      if (error != std::errc() || dim < 0 || dims.size() == kMaxDims)
         return false;
       rest.remove_prefix(size_t(end - rest.data()));
       dims.push_back(dim);
@@ -112,6 +133,10 @@ struct Descr {
 bool parseDescr(std::string_view text, Descr &descr) {
   if (text.size() < 2)
     return false;
+  if (text.front() == '[') { // a record
+    descr = {'[', 0, false};
+    return true;
+  }
   char order = text.front();
   if (order == '<' || order == '>' || order == '|' || order == '=')
     text.remove_prefix(1);
@@ -206,6 +231,9 @@ Failure parseNpy(std::string_view file, const std::string &name, tutti_dtype_t e
   if (tensor.dtype == TUTTI_NONE)
     return {ExitCode::usage,
             quote(name) + " has elements of type " + quote(header.descr) + ", expected " + tutti_dtype_name(expected)};
+  if (header.dims.size() > TUTTI_MAX_RANK)
+    return {ExitCode::usage, quote(name) + " has " + std::to_string(header.dims.size()) + " dims, expected at most " +
+                                 std::to_string(TUTTI_MAX_RANK)};
   uint64_t bytes = descr.cell;
   for (int64_t dim : header.dims)
     if (__builtin_mul_overflow(bytes, uint64_t(dim), &bytes))

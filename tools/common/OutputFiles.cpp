@@ -47,10 +47,18 @@ static Failure cannotWrite(const std::string &path) {
   return {ExitCode::resource, "cannot write " + quote(path) + ": " + std::strerror(errno)};
 }
 
-Failure tryOutput(const std::string &output) {
+Failure tryOutput(const std::string &flag, const std::string &output, const std::vector<ReadFile> &read) {
+  if (output.empty())
+    return {};
+  if (output == "-")
+    return {ExitCode::usage, flag + " is '-': expected a file, as results are printed, too (./- is one of that name)"};
+  if (auto failure = checkOutput(flag, output, read))
+    return failure;
   struct stat info;
-  bool isFile = stat(output.c_str(), &info) != 0 || S_ISREG(info.st_mode);
-  if (output.empty() || !isFile || rt::descriptorNamed(output) >= 0)
+  bool isThere = stat(output.c_str(), &info) == 0;
+  if (isThere && S_ISDIR(info.st_mode))
+    return {ExitCode::resource, "cannot write " + quote(output) + ": it is a folder"};
+  if ((isThere && !S_ISREG(info.st_mode)) || rt::descriptorNamed(output) >= 0)
     return {};
   rt::NewFile made = rt::createFile(output);
   if (made.descriptor < 0)
@@ -80,6 +88,12 @@ Failure OutputFiles::write(const std::string &path, std::initializer_list<std::s
   int file = made.descriptor;
   if (file < 0)
     return cannotWrite(path);
+  for (const Entry &entry : entries)
+    if (entry.path == made.path) {
+      close(file);
+      unlink(made.temporary.c_str());
+      return {ExitCode::usage, quote(path) + " leads to " + quote(made.path) + ", and so does another output"};
+    }
   if (!made.temporary.empty())
     entries.push_back({made.temporary, made.path});
   for (std::string_view part : parts)

@@ -16,8 +16,9 @@ struct ReadFile {
 /// The failure (usage) of an output, which a flag names, that is one of these files: it would be written over.
 Failure checkOutput(const std::string &flag, const std::string &output, const std::vector<ReadFile> &read);
 
-/// Whether a file can be written there, if any is named: one is made and removed again. What is no file is not tried.
-Failure tryOutput(const std::string &output);
+/// The same of a file beside what is printed, if any is named; and whether it can be written: one is made and removed
+/// again. A device or a pipe is not tried.
+Failure tryOutput(const std::string &flag, const std::string &output, const std::vector<ReadFile> &read);
 
 /// Files that appear all together or not at all: each is written under a temporary name beside its own and renamed by
 /// commit(), which puts back what it has replaced if one of them cannot be. What was not committed is removed, and so

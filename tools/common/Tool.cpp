@@ -3,7 +3,6 @@
 #include "Tool.h"
 #include "End.h"
 
-#include "Levels.h"
 #include "device/cpu/Threads.h"
 
 #include <CLI/CLI.hpp>
@@ -41,6 +40,10 @@ std::string hex(uint64_t digest) {
 int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()> &body) {
   app.set_version_flag("--version", versionText);
   std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like a full disk
+  // Of a variable that a script has not set, rather than nothing at all.
+  for (CLI::Option *option : app.get_options([](CLI::Option *option) { return option->get_items_expected_max() > 0; }))
+    option->check(
+        [](const std::string &text) { return std::string(text.empty() ? "'' given: expected a value" : ""); });
   Failure failure;
   try {
     app.parse(argc, argv);
@@ -65,6 +68,21 @@ CLI::Option *addRepeated(CLI::App &app, const std::string &name, const char *kin
       ->type_name(kind)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+CLI::Option *wholeNumber(CLI::Option *option, uint64_t least, uint64_t most) {
+  std::string range = std::to_string(least) + " to " + std::to_string(most);
+  // What is converted then has no zero in front, which would make it octal.
+  return option->transform(CLI::Validator(
+      [=](std::string &text) -> std::string {
+        uint64_t value = 0;
+        auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
+          return quote(text) + " given: expected a whole number from " + range;
+        text = std::to_string(value);
+        return {};
+      },
+      range));
 }
 
 std::optional<std::pair<std::string, std::string>> splitAtLast(const std::string &argument) {
@@ -112,9 +130,9 @@ void addDeviceArguments(CLI::App &app, DeviceArguments &arguments) {
   app.add_option("--target", arguments.target,
                  "run the code of this CPU level: cpu-v3 or cpu-avx512 (default: the best)")
       ->type_name("T");
-  app.add_option("--threads", arguments.threads, "CPU threads to use (default: the CPUs of this process)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+  wholeNumber(app.add_option("--threads", arguments.threads, "CPU threads to use (default: the CPUs of this process)"),
+              1, 1024)
+      ->type_name("N");
 }
 
 Failure parseDevice(const DeviceArguments &arguments, tutti_session_options_t &options) {
@@ -143,10 +161,7 @@ Failure parseDevice(const DeviceArguments &arguments, tutti_session_options_t &o
     return {ExitCode::usage,
             "--target " + quote(arguments.target) + " is a CPU level, and the device is " + arguments.device};
   options.device = TUTTI_DEVICE_CPU;
-  options.target = target == "cpu" ? nullptr : arguments.target.c_str();
-  for (const rt::CpuTarget &cpu : rt::kCpuTargets)
-    if (target == cpu.flag)
-      options.target = cpu.level;
+  options.target = arguments.target.c_str();
   return {};
 }
 

@@ -54,6 +54,9 @@ int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()
 CLI::Option *addRepeated(CLI::App &app, const std::string &name, const char *kind, std::vector<std::string> &values,
                          const std::string &help);
 
+/// A flag of a whole number, written in decimal.
+CLI::Option *wholeNumber(CLI::Option *option, uint64_t least, uint64_t most);
+
 /// A digest as it is printed: 16 hexadecimal digits.
 std::string hex(uint64_t digest);
 

@@ -311,9 +311,9 @@ void declare(CLI::App &app, Flags &flags, CompileOptions &options) {
                  "what a session on one thread may take, weights, inputs and outputs with it: bytes, or 512MiB, 2GB "
                  "...; past it members run in pieces")
       ->type_name("BYTES");
-  app.add_option("--jobs", flags.jobs, "threads of the compiler (default: the CPUs of this process)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+  tool::wholeNumber(app.add_option("--jobs", flags.jobs, "threads of the compiler (default: the CPUs of this process)"),
+                    1, 1024)
+      ->type_name("N");
   app.add_option("--stop-after", flags.stop,
                  "the last stage: model, batched, kernels or planned, whose IR goes to -o or is printed; binary (the "
                  "default) writes the artifact")

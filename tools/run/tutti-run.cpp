@@ -191,8 +191,6 @@ int main(int argc, char **argv) {
       ->type_name("I,...");
   addDeviceArguments(app, a.device);
   app.add_flag("--verify", a.verify, "before it runs, read all weights and compare their digests");
-  app.add_option("--repeat", a.repeat, "run so often, and print the time")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000000000));
+  wholeNumber(app.add_option("--repeat", a.repeat, "run so often, and print the time"), 1, 1000000000)->type_name("N");
   return toolMain(app, argc, argv, [&] { return run(a); });
 }

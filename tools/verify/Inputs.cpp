@@ -24,10 +24,7 @@ static Failure bindInput(Session &session, const char *name, const std::string &
   return {};
 }
 
-Failure readInputs(const Arguments &a, const Artifact &artifact, std::vector<Tensor> &inputs) {
-  std::vector<std::string> files;
-  if (auto failure = matchInputs(a.inputs, artifact.inputs(), files))
-    return failure;
+Failure readInputs(const std::vector<std::string> &files, const Artifact &artifact, std::vector<Tensor> &inputs) {
   inputs.resize(files.size());
   for (size_t i = 0; i < files.size(); ++i)
     if (!files[i].empty())
@@ -74,10 +71,8 @@ Failure chooseBindings(const Arguments &a, const Artifact &artifact, const tutti
                                dimensionsText(artifact.programs()[any.program])};
 }
 
-Failure bindInputs(const Arguments &a, const Artifact &artifact, std::vector<Tensor> &inputs, Session &session) {
-  std::vector<std::string> files;
-  if (auto failure = matchInputs(a.inputs, artifact.inputs(), files))
-    return failure;
+Failure bindInputs(const std::vector<std::string> &files, const Artifact &artifact, std::vector<Tensor> &inputs,
+                   Session &session) {
   for (auto [tensor, port, file] : llvm::zip_equal(inputs, artifact.inputs(), files))
     if (tensor.dtype != TUTTI_NONE)
       if (auto failure = bindInput(session, port.name, file, tensor))

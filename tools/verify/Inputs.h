@@ -20,15 +20,16 @@ struct Arguments {
   bool ops = false;
 };
 
-/// Reads the files that --input names; `inputs` gets a tensor without a type for an input that none names.
-tool::Failure readInputs(const Arguments &arguments, const Artifact &artifact, std::vector<tool::Tensor> &inputs);
+/// Reads the inputs' files (matchInputs); `inputs` gets a tensor without a type for an input that has none.
+tool::Failure readInputs(const std::vector<std::string> &files, const Artifact &artifact,
+                         std::vector<tool::Tensor> &inputs);
 /// The programs to verify, one a binding of the sizes: those that the inputs and --dim leave.
 tool::Failure chooseBindings(const Arguments &arguments, const Artifact &artifact,
                              const tutti_session_options_t &options, const std::vector<tool::Tensor> &inputs,
                              std::vector<tutti_session_options_t> &chosen);
 /// Binds the inputs that are there.
-tool::Failure bindInputs(const Arguments &arguments, const Artifact &artifact, std::vector<tool::Tensor> &inputs,
-                         Session &session);
+tool::Failure bindInputs(const std::vector<std::string> &files, const Artifact &artifact,
+                         std::vector<tool::Tensor> &inputs, Session &session);
 /// The call's sizes by name: those that --dim gives, of the others those that the files have, then 32, or the next that
 /// there may be.
 tool::Failure chooseSizes(const Arguments &arguments, const Artifact &artifact, uint32_t program,

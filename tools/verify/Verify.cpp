@@ -55,7 +55,7 @@ class Verification::Program {
 public:
   Program(const Verification &of, const tutti_session_options_t &options, Report &report)
       : arguments(of.arguments), artifact(of.artifact), files(of.files), options(options), import(of.import),
-        inputs(of.inputs), report(report) {}
+        inputFiles(of.inputFiles), inputs(of.inputs), report(report) {}
 
   Failure verify();
 
@@ -80,6 +80,7 @@ private:
   const std::vector<MemberFiles> &files;
   const tutti_session_options_t &options;
   ImportOptions import; ///< with the sizes as the program has them bound
+  const std::vector<std::string> &inputFiles;
   std::vector<Tensor> inputs;
   Report &report;
 
@@ -130,7 +131,7 @@ Failure Verification::Program::openSession() {
   report.precision = *known;
   if (auto error = session.setActive(report.active))
     return error;
-  if (auto failure = bindInputs(arguments, artifact, inputs, session))
+  if (auto failure = bindInputs(inputFiles, artifact, inputs, session))
     return failure;
   if (llvm::any_of(inputs, [](const Tensor &input) { return input.dtype == TUTTI_NONE; }))
     report.seed = arguments.seed;
@@ -373,7 +374,7 @@ Failure Verification::readRequest() {
       return failure;
   for (uint32_t m = 0; !arguments.active && m < artifact.info().num_members; ++m)
     asked.active.push_back(m);
-  return readInputs(arguments, artifact, inputs);
+  return readInputs(inputFiles, artifact, inputs);
 }
 
 /// What is read is not written over: these files and all others.
@@ -383,11 +384,12 @@ Failure Verification::checkJson(std::vector<ReadFile> read) const {
     read.push_back({each.model, "one of the models"});
     read.push_back({each.weights, "a file of --weights"});
   }
-  for (const auto *given : {&arguments.binds, &arguments.inputs})
-    for (const std::string &text : *given)
-      if (auto pair = splitAtLast(text))
-        read.push_back({pair->second, "a file of " + std::string(given == &arguments.binds ? "--bind" : "--input")});
-  return checkOutput("--json", arguments.json, read);
+  for (const std::string &text : arguments.binds)
+    if (auto pair = splitAtLast(text))
+      read.push_back({pair->second, "a file of --bind"});
+  for (const std::string &file : inputFiles)
+    read.push_back({file, "a file of --input"});
+  return tryOutput("--json", arguments.json, read);
 }
 
 Failure Verification::writeReports() const {
@@ -406,6 +408,8 @@ Failure Verification::run() {
       if (text.starts_with("@"))
         lists.push_back({text.substr(1), "a list of names"});
   if (auto failure = readModels())
+    return failure;
+  if (auto failure = matchInputs(arguments.inputs, artifact.inputs(), inputFiles))
     return failure;
   if (auto failure = checkJson(std::move(lists)))
     return failure;

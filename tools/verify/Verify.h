@@ -31,8 +31,9 @@ private:
   std::vector<MemberFiles> files; ///< by member
   ImportOptions import;
   tutti_session_options_t options = TUTTI_SESSION_OPTIONS_INIT;
-  std::vector<tool::Tensor> inputs; ///< those that files gave; the others without a type
-  Report asked;                     ///< what each program's report starts as
+  std::vector<std::string> inputFiles; ///< empty: none
+  std::vector<tool::Tensor> inputs;    ///< those that files gave; the others without a type
+  Report asked;                        ///< what each program's report starts as
   std::vector<Report> reports;
 };
 

@@ -4,8 +4,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <charconv>
-
 using namespace tutti;
 using namespace tutti::tool;
 
@@ -34,14 +32,7 @@ int main(int argc, char **argv) {
               "NAME=V: the size of a dimension (default: the files', else 32 where the range has it)");
   app.add_option("--active", a.active, "only these members, in this order, such as 0,3,7 (default: all)")
       ->type_name("I,...");
-  app.add_option("--seed", a.seed, "of the random inputs (default: 0)")
-      ->type_name("N")
-      ->check([](const std::string &text) -> std::string {
-        uint64_t seed = 0;
-        auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-        bool isSeed = error == std::errc() && end == text.data() + text.size();
-        return isSeed ? "" : "'" + text + "' given: expected a whole number from 0 to 2^64 - 1";
-      });
+  wholeNumber(app.add_option("--seed", a.seed, "of the random inputs (default: 0)"), 0, UINT64_MAX)->type_name("N");
   addDeviceArguments(app, a.device);
   app.add_flag("--ops", a.ops,
                "also every op by itself, on equal inputs: the first out of bounds is named in any case");

@@ -32,11 +32,13 @@ tutti_status_t chooseLevel(const char *target, Level &level, tutti_error_t *erro
   for (const CpuTarget &cpu : kCpuTargets) // as tutti-compile calls them
     if (target && std::strcmp(target, cpu.flag) == 0)
       target = cpu.level;
+  if (target && std::strcmp(target, "cpu") == 0) // of them all
+    target = nullptr;
   level = target ? levelNamed(target) : machine;
   if (target && level == Level::none)
     return fail(
         error, TUTTI_INVALID_ARGUMENT,
-        "there is no target '%.80s', expected x86-64-v3 (cpu-v3), x86-64-v4 (cpu-avx512) or x86-64-v4+avx512vnni",
+        "there is no target '%.80s', expected cpu, x86-64-v3 (cpu-v3), x86-64-v4 (cpu-avx512) or x86-64-v4+avx512vnni",
         target);
   if (level > machine)
     return fail(error, TUTTI_NO_DEVICE, "this CPU cannot run code for %s", target);
@@ -75,9 +77,6 @@ tutti_status_t checkCpu(Artifact &artifact, const fb::Program &program, const tu
 }
 
 tutti_status_t CpuEngine::build(const tutti_session_options_t &options, tutti_error_t *error) {
-  if (options.threads > kMaxThreads)
-    return fail(error, TUTTI_INVALID_ARGUMENT, "%u threads were asked for, expected at most %u", options.threads,
-                kMaxThreads);
   Level level;
   if (auto status = chooseLevel(options.target, level, error))
     return status;

@@ -3,6 +3,7 @@
 #include "Threads.h"
 
 #include "../../core/Memory.h"
+#include "../Engine.h"
 
 #include <algorithm>
 #include <cerrno>

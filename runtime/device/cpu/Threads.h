@@ -6,9 +6,6 @@
 
 namespace tutti::rt {
 
-/// Most that a session has.
-inline constexpr uint32_t kMaxThreads = 1024;
-
 /// One for each CPU that this process may use: by its affinity, and the quota of its cgroup in whole CPUs. At least 1,
 /// at most kMaxThreads.
 uint32_t defaultThreads();

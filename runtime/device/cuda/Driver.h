@@ -142,6 +142,7 @@ struct CUlaunchConfig {
   X(cuEventCreate, 2000, (CUevent * event, unsigned flags))                                                            \
   X(cuEventDestroy, 4000, (CUevent event))                                                                             \
   X(cuEventRecord, 2000, (CUevent event, CUstream stream))                                                             \
+  X(cuEventQuery, 2000, (CUevent event))                                                                               \
   X(cuEventSynchronize, 2000, (CUevent event))                                                                         \
   X(cuEventElapsedTime, 2000, (float *milliseconds, CUevent from, CUevent to))                                         \
   X(cuLaunchKernel, 4000,                                                                                              \

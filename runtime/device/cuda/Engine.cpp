@@ -90,6 +90,7 @@ tutti_status_t CudaEngine::openStream(const tutti_session_options_t &options, tu
   }
   if (!result)
     result = driver->cuEventCreate(&ended, CU_EVENT_DISABLE_TIMING);
+  call.reader.runs = this;
   if (result)
     return driver->fail(error, result, "%s gives no stream", name());
   return checkStream(error); // of a stream that is captured nothing can be waited for

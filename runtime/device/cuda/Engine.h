@@ -12,7 +12,7 @@ namespace tutti::rt {
 /// nodes get new parameters when addresses or sizes change. Of a launch's geometries each call takes the one that is
 /// predicted to be fastest (Tile.h): a node's function may change, of one context, as all here are. Its cluster may
 /// not, so there are two graphs where geometries differ in it; calls that neither fits are launched one by one.
-class CudaEngine final : public Engine {
+class CudaEngine final : public Engine, private Weights::Runs {
 public:
   explicit CudaEngine(Call &call) : call(call) {}
 
@@ -83,6 +83,7 @@ private:
   // Run.cpp
   tutti_status_t enqueue();
   tutti_status_t pinWeights();
+  bool haveEnded() const override;
   CUresult copyInputs();
   void shape(uint32_t index, const int64_t *sizes);
   CUresult launchAll();
@@ -96,7 +97,8 @@ private:
   const CudaDriver *driver = nullptr;
   CUstream stream = nullptr;
   bool ownsStream = false;
-  CUevent ended = nullptr; ///< of the last run that did not wait
+  CUevent ended = nullptr;           ///< of the last run that did not wait
+  std::atomic<bool> isMarked{false}; ///< no run has begun since that event was recorded
 
   Memory memory = {};
   CUdeviceptr block = 0;

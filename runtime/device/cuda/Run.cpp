@@ -150,6 +150,9 @@ CUresult CudaEngine::copyOutputs() {
 /// The weights of a run stay as they are until it has ended; so do the tables that point to them.
 tutti_status_t CudaEngine::pinWeights() {
   Weights &weights = call.artifact.weights;
+  // Before it is asked for a newer version: who has published one, and asks then, sees that the event is of no use, or
+  // this sees the version.
+  isMarked.store(false, std::memory_order_seq_cst);
   if (running && (staged || numDeliveries || weights.isNewer(version->number) || call.tablesVersion != version->number))
     if (auto status = finish(true))
       return status;
@@ -167,6 +170,14 @@ tutti_status_t CudaEngine::pinWeights() {
       return failed(result, "copying the tables of weights");
   call.tablesVersion = version->number;
   return TUTTI_OK;
+}
+
+bool CudaEngine::haveEnded() const {
+  if (!isMarked.load(std::memory_order_seq_cst))
+    return false;
+  CudaDevice::Scope scope(*on);
+  CudaDevice::Relaxed relaxed(*driver);
+  return !scope.result && driver->cuEventQuery(ended) == CUDA_SUCCESS;
 }
 
 /// What a capture records is replayed later: with the tables and the weights' version that are there by then, of which
@@ -210,8 +221,10 @@ tutti_status_t CudaEngine::run(Until until) {
   if (!status && until == Until::started)
     if (CUresult result = driver->cuEventRecord(ended, stream))
       status = failed(result, "recording an event");
-  if (!status && until == Until::started)
+  if (!status && until == Until::started) {
+    isMarked.store(true, std::memory_order_seq_cst);
     return TUTTI_OK;
+  }
   if (status) { // what had been started ends first; the first error is the one to report, or what ends the session
     numDeliveries = 0;
     call.tablesVersion = 0;

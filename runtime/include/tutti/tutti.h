@@ -281,8 +281,9 @@ typedef struct tutti_session_options {
                             that this process may use, by its affinity and the quota of its cgroup */
   uint32_t program;    /**< index into tutti_info_t::programs */
   bool verify_weights; /**< as tutti_artifact_verify_weights, once, before the session is made */
-  const char *target; /**< NULL: the best code for this CPU; else "x86-64-v3", "x86-64-v4" or "x86-64-v4+avx512vnni", of
-                         which the first two are also "cpu-v3" and "cpu-avx512" */
+  /** Code for CPUs, and with it the device: "x86-64-v3", "x86-64-v4" or "x86-64-v4+avx512vnni", of which the first two
+   * are also "cpu-v3" and "cpu-avx512"; "cpu": the best of them for this CPU, as NULL is where the device is a CPU. */
+  const char *target;
   tutti_device_t device;
   uint32_t ordinal; /**< which CUDA device, as the driver counts them; that of `context` or `stream`, if given */
   void *context;    /**< a CUcontext to work in, which outlives the session and the artifact; NULL: the stream's, or the
@@ -300,9 +301,9 @@ typedef struct tutti_session_options {
 /** Chooses where to run: sets options->program to the first program of its entry, from that index on, which
  * options->device can run (of those that differ in their architectures alone, the one whose code fits the device best),
  * and options->device to that device. TUTTI_DEVICE_DEFAULT stands for the first of CUDA, CPU that the artifact has code
- * for and this machine can run; the emulated device is never chosen. Errors: TUTTI_NO_DEVICE, TUTTI_DRIVER_TOO_OLD,
- * TUTTI_DRIVER_ERROR and TUTTI_FORKED, with the reason; TUTTI_NOT_FOUND (the index of a program),
- * TUTTI_INVALID_ARGUMENT; options are then unchanged. */
+ * for and this machine can run, or for the CPU where there is a target; the emulated device is never chosen. Errors:
+ * TUTTI_NO_DEVICE, TUTTI_DRIVER_TOO_OLD, TUTTI_DRIVER_ERROR and TUTTI_FORKED, with the reason; TUTTI_NOT_FOUND (the
+ * index of a program), TUTTI_INVALID_ARGUMENT; options are then unchanged. */
 TUTTI_API tutti_status_t tutti_artifact_choose_device(tutti_artifact_t *artifact, tutti_session_options_t *options,
                                                       tutti_error_t *error);
 
