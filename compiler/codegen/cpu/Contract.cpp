@@ -50,8 +50,6 @@ private:
   // What the third cache takes to answer is a few hundred cycles, of 64 bytes each; a few pages are that several times
   // over.
   static constexpr int64_t bytesAhead = 16 << 10;
-  // What the second cache takes is a tenth of that.
-  static constexpr int64_t bytesNear = 2 << 10;
   // Of so few terms and one vector of columns, as many sums as a long map takes at a time are made when it takes them.
   static constexpr int64_t fewTerms = 8;
   static constexpr int64_t panelVectors = rt::panelColumns / lanes;
@@ -192,12 +190,10 @@ private:
   }
 
   /// Asks for what lies behind a line of weights. The first cache waits for few lines at a time, so memory is asked by
-  /// the second. Where weights end before that, as those of small networks do, one request is cheaper than two.
+  /// the second, unless weights end before that, as those of small networks do.
   void askAhead(Value line) {
     bool ends = K * rt::panelColumns * bytes < bytesAhead;
     code.prefetch(code.at(line, bytesAhead), ends ? Code::Cache::first : Code::Cache::second);
-    if (!ends)
-      code.prefetch(code.at(line, bytesNear));
   }
 
   /// The sums of one chunk wait for those of the next; the first chunk's are what waits.
