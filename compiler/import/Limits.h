@@ -32,6 +32,8 @@ constexpr int64_t mostFields = 2'000'000, mostNodes = 250'000, mostMessageDepth 
 constexpr int64_t mostNodesCalled = 500'000, mostBytesCalled = int64_t(512) << 20;
 /// Nodes that all attempts together may walk through, and whole budgets of an attempt that they may spend.
 constexpr int64_t mostWalked = 500'000, mostBudgets = 2;
+/// Ops that all attempts together may make of the nodes: some are as many as a number in the file says.
+constexpr int64_t mostMade = 1 << 20;
 /// Inputs, and outputs, of a node: what it is made of grows faster than they.
 constexpr int64_t mostOperands = 4096;
 /// Axes of an image, and places along one.

@@ -3,7 +3,7 @@
 import struct
 
 from files import (ADD, B, BIG, COMPLEX, F32, GOOD, GOOD_NPY, GOOD_ST, I64, MUL, ST_B, ST_W, STRING, W, X, Y, attempts, call, const, external, field, flip,
-                   floats, folded, function, ints, loop, mlir, nested, node, npy, onnx, op, safetensors, tensor, value_info, weight)
+                   floats, folded, function, ints, loop, looped, mlir, nested, node, npy, onnx, op, safetensors, tensor, value_info, weight)
 
 # tutti-compile FILE.onnx -o out/a.tutti
 ONNX = [
@@ -62,7 +62,11 @@ ONNX = [
     (3, "calls itself", onnx([call("F")], more=function("F", "F"))),
     (3, "calls itself", onnx([call("F")], more=function("F", "G") + function("G", "F"))),
     (4, "more than 64", onnx([call("F0")], more=b"".join(function(f"F{i}", f"F{i + 1}") for i in range(5000)))),
-    (3, "'F'", onnx([call("F")], more=function("F", "F") + function("F", "F"))),
+    (3, "two functions 'F'", onnx([call("F")], more=function("F", "F") + function("F", "F"))),
+    (3, "two inputs 'v' of its graph", looped(["v", "c", "v"])),
+    (3, "'v' of its graph is an input and an initializer", looped(["i", "c", "v"], field(5, tensor("v", (2,), F32, floats(1, 2))))),
+    (3, "two initializers 'b'", looped(["i", "c", "v"], field(5, B) + field(5, B))),
+    (4, "'w' is sparse", looped(["i", "c", "v"], field(15, field(1, W)))),
     # Small files that take long: names are looked up at each step of a loop, and each pair of lengths that turn out to be one makes the import begin again.
     (4, "more than 512 MiB of functions and loops", loop(4000, ["h" * 40000 + i for i in "abc"])),
     (4, "more than 500000 nodes", loop(4000, [f"h{i}" for i in range(130)])),
@@ -176,8 +180,12 @@ ONNX = [
     (4, "sequence of more than 4096 tensors", onnx([node("SplitToSequence", ["x"], "s", axis=0), node("SequenceLength", ["s"], "y")],
                                                   inputs=(value_info("x", [2**40, 4]),))),
     (4, "an image of 1099511627776 elements", onnx([node("MaxPool", ["x"], "y", kernel_shape=[1])], inputs=(value_info("x", [2, 4, 2**40]),))),
-    (4, "came with opset 1", onnx([node("Scaler", ["x"], "y", "ai.onnx.ml")])),
+    (4, "does not import its domain", onnx([node("Scaler", ["x"], "y", "ai.onnx.ml")])),
     (3, "'classlabels_ints' has 0 numbers", onnx([node("LinearClassifier", ["x"], "y", "ai.onnx.ml")], more=field(8, field(1, "ai.onnx.ml") + field(2, 3)))),
+    (4, "decisions between each two of 800 classes", onnx([node("SVMClassifier", ["x"], ["l", "y"], "ai.onnx.ml", classlabels_ints=[*range(800)], vectors_per_class=[1] + [0] * 799,
+                                                                support_vectors=[1.0] * 4, coefficients=[1.0] * 799, rho=[0.0] * 319600, post_transform="NONE")],
+                                                          more=field(8, field(1, "ai.onnx.ml") + field(2, 1)))),
+    (4, "more than 1048576 ops", onnx([node("LRN", [f"t{i}" if i else "x"], f"t{i + 1}" if i < 2999 else "y", size=1024) for i in range(3000)], inputs=(value_info("x", ["b", 1, 1, 1]),))),
     (4, "zipmap", onnx([node("ZipMap", ["x"], "y", "ai.onnx.ml")], more=field(8, field(1, "ai.onnx.ml") + field(2, 1)))),
     # Sizes that an op would go through one by one.
     (3, "a dimension of -1", onnx([node("Expand", ["b", "n"], "y")], (B, field(8, "n") + const((2,), I64, ints(-1, 2))))),

@@ -74,6 +74,13 @@ def loop(steps: int, names: list, others: int = 0) -> bytes:
     return attempts([node("Loop", ["n", "", "x"], "s0", body=body)], others, weights=[field(8, "n") + const((), I64, ints(steps))])
 
 
+def looped(inputs: list, graph: bytes = b"") -> bytes:
+    """A loop of one step, whose body has inputs of these names, and more fields."""
+    body = node("Identity", ["c"], "go") + node("Identity", ["v"], "o") + graph
+    body += b"".join(field(11, field(1, i)) for i in inputs) + b"".join(field(12, field(1, o)) for o in ("go", "o"))
+    return onnx([node("Loop", ["n", "", "x"], "y", body=body)], [field(8, "n") + const((), I64, ints(1))], outputs=[value_info("y", [])])
+
+
 def folded(count: int, others: int) -> bytes:
     """The same behind a million sines of sines of ... nothing, which are computed when compiling."""
     names = [f"c{i}" for i in range(count + 1)]

@@ -83,12 +83,11 @@ protected:
   }
   /// The argument types of main, as text.
   std::string types(const ImportOptions &options = {}) {
-    llvm::Expected<MemberModel> member = importOnnx(context, save(), options);
-    if (!member)
-      return llvm::toString(member.takeError());
-    std::string text;
-    llvm::raw_string_ostream(text) << mainOf(*member->module).getFunctionType();
-    return text;
+    return textOf(options, [](mlir::func::FuncOp main, llvm::raw_ostream &out) { out << main.getFunctionType(); });
+  }
+  /// All of main, as text.
+  std::string body(const ImportOptions &options = {}) {
+    return textOf(options, [](mlir::func::FuncOp main, llvm::raw_ostream &out) { out << main; });
   }
 
   /// y = x + w, w of 4 floats that lie elsewhere.
@@ -109,6 +108,19 @@ protected:
     entry("length", length);
   }
 
+private:
+  std::string textOf(const ImportOptions &options,
+                     llvm::function_ref<void(mlir::func::FuncOp main, llvm::raw_ostream &out)> print) {
+    llvm::Expected<MemberModel> member = importOnnx(context, save(), options);
+    if (!member)
+      return llvm::toString(member.takeError());
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    print(mainOf(*member->module), out);
+    return text;
+  }
+
+protected:
   mlir::MLIRContext context;
   llvm::SmallString<128> folder;
   onnx::ModelProto model;

@@ -55,6 +55,17 @@ TEST_F(RecurrentTest, OperandsThatDoNotFit) {
   expectFailure(3, {"the_GRU", "a sequence float32 (3, 7)"});
 }
 
+/// A state at the start of nothing but zeros is left out, where all members have such a one.
+TEST_F(RecurrentTest, StatesThatAreZeroInOneMember) {
+  gru.set_input(5, "given");
+  onnx::TensorProto &given = zeros("given", {1, 7, 4});
+  std::vector<std::string> files{save("a.onnx")};
+  given.set_float_data(3, 0.5);
+  files.push_back(save("b.onnx"));
+  llvm::Expected<Ensemble> ensemble = align(context, files, {}, {/*share=*/true});
+  EXPECT_TRUE(bool(ensemble)) << llvm::toString(ensemble.takeError());
+}
+
 TEST_F(RecurrentTest, Steps) {
   shapeOf(0).mutable_dim(0)->set_dim_value(5000);
   expectFailure(4, {"the_GRU", "it has more than 4096 steps"});

@@ -91,6 +91,21 @@ TEST_F(ResizeTest, Methods) {
   expectFailure(4, {"the_Resize", "resampling of regions is not supported", "Slice"});
 }
 
+/// Deprecated since opset 10, and as it was before Resize got other coordinates.
+TEST_F(ResizeTest, UpsampleStaysAsItWas) {
+  resize.set_op_type("Upsample");
+  resize.clear_input();
+  resize.add_input("x"), resize.add_input("factors");
+  setText("mode", "linear");
+  std::string at[2];
+  for (int64_t opset : {9, 13}) {
+    model.mutable_opset_import(0)->set_version(opset);
+    at[opset == 13] = body();
+  }
+  EXPECT_NE(at[0].find("tutti.gather"), std::string::npos) << at[0];
+  EXPECT_EQ(at[0], at[1]);
+}
+
 TEST_F(ResizeTest, IntegersHaveNoMean) {
   graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(6);
   EXPECT_EQ(failure().code, 0); // nearest

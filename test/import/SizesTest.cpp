@@ -50,6 +50,41 @@ TEST_F(SizesTest, TheFrontOfATableBindsNoDimension) {
   }
 }
 
+/// What parameters say of a size binds it; what holds at some calls alone is said so.
+TEST_F(SizesTest, SizesThatParametersBind) {
+  input("x", {std::string("N"), std::string("C"), 4});
+  for (const char *name : {"scale", "bias", "mean", "var"})
+    tensor(name, {3}).mutable_float_data()->Resize(3, 1.0f);
+  node("BatchNormalization", {"x", "scale", "bias", "mean", "var"}, {"y"});
+  output("y");
+  std::string given = types(calls({"N"}));
+  EXPECT_NE(given.find("-> tensor<?x3x4xf32, [\"N\"]>"), std::string::npos) << given;
+  expectFailure(4, {"BatchNormalization", "a parameter of shape (3) and C channels fit only for some sizes", "--dim C"},
+                calls({"N", "C"}));
+}
+
+TEST_F(SizesTest, AxesOfLengthOneAtSomeCalls) {
+  input("x", {std::string("N"), 4});
+  ints("axes", {0});
+  node("Squeeze", {"x", "axes"}, {"y"});
+  output("y");
+  expectFailure(4, {"Squeeze", "axis 0 of shape (N, 4) and length 1 fit only for some sizes", "--dim N=VALUE"},
+                calls({"N"}));
+}
+
+TEST_F(SizesTest, BoundsAreOneNumber) {
+  input("x", {std::string("N"), 4});
+  onnx::TensorProto &low = tensor("low", {1, 1, 1});
+  low.add_float_data(0);
+  node("Clip", {"x", "low"}, {"y"});
+  output("y");
+  EXPECT_NE(types().find("-> tensor<?x4xf32"), std::string::npos) << types();
+  low.clear_dims();
+  low.add_dims(4);
+  low.mutable_float_data()->Resize(4, 1.0f);
+  expectFailure(3, {"Clip", "a bound float32 (4), expected one number"});
+}
+
 TEST_F(SizesTest, RangesToAShape) {
   input("x", {4, std::string("N")});
   ints("zero", {0}).clear_dims();

@@ -35,6 +35,8 @@ def add_cases(case, node, rng, i64, f32):
     layer("layer-quantized-wide", [node("MatMul", "a b", "p"), node("Add", "p c")], x=rng(3, 37), s=f32(.02), z=np.int8(-5), w=byte(37, 70), t=f32(.013), v=np.uint8(131), c=rng(70))
     layer("layer-quantized-transposed", [node("Gemm", "a b c", alpha=0.5, transB=1)], x=rng(3, 7), axis=0, s=f32(.02), z=np.int8(0), w=byte(5, 7, type=np.int8), t=np.abs(rng(5)) / 50,
           v=i8(0, 3, -3, 7, 0), c=rng(5))
+    case("layer-quantized-half-scales", 23, [node("QuantizeLinear", "x s z", "q"), node("DequantizeLinear", "q s z", "a"), node("DequantizeLinear", "w t", "b", output_dtype=1), node("MatMul", "a b")],
+         {"x": rng(3, 8)}, {"s": f32(.02), "z": np.uint8(120), "w": byte(8, 5, type=np.int8), "t": np.float16(.02)})
     layer("layer-quantized-rows", [node("MatMul", "a b")], x=rng(2, 3, 8), s=f32(.02), z=np.uint8(0), w=byte(8, 5, type=np.int8), t=f32(.02), v=np.int8(0))
     layer("layer-quantized-by-rows", [node("MatMul", "a b")], axis=0, s=f32(.02), z=np.uint8(120), w=byte(8, 5, type=np.int8), t=np.abs(rng(8)) / 50, v=i8(*range(8)))
 

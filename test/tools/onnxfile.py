@@ -30,7 +30,7 @@ def tensor(name: str, dims: tuple, data_type: int, raw: bytes) -> bytes:
 
 
 def node(kind: str, inputs: list, output: str | list, domain: str = "", **attributes) -> bytes:
-    """Attributes are integers, lists of them, floats, text, or a graph's bytes."""
+    """Attributes are integers, floats, lists of either, text, or a graph's bytes."""
     text = b""
     for name, value in attributes.items():
         if isinstance(value, int):
@@ -39,6 +39,8 @@ def node(kind: str, inputs: list, output: str | list, domain: str = "", **attrib
             value = b"\x15" + struct.pack("<f", value) + field(20, 1)
         elif isinstance(value, str):
             value = field(4, value) + field(20, 3)
+        elif isinstance(value, list) and value and isinstance(value[0], float):
+            value = b"".join(b"\x3d" + struct.pack("<f", v) for v in value) + field(20, 6)
         elif isinstance(value, list):
             value = b"".join(field(8, v % 2 ** 64) for v in value) + field(20, 7)
         else:

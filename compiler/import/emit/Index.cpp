@@ -32,7 +32,7 @@ static ArrayRef<int64_t> numbersOf(const WeightSource &x, std::vector<int64_t> &
 }
 
 Operand Emit::checkedIndices(const Operand &indices, int64_t length, bool *known) {
-  bool isChecked = indices && indices.isConstant() && indices.constant().count() <= budget;
+  bool isChecked = indices && indices.isConstant() && budget.spend(indices.constant().count());
   if (known)
     *known = isChecked;
   if (!isChecked)
@@ -40,7 +40,6 @@ Operand Emit::checkedIndices(const Operand &indices, int64_t length, bool *known
   const WeightSource &constant = indices.constant();
   std::vector<int64_t> own;
   ArrayRef<int64_t> numbers = numbersOf(constant, own);
-  budget -= numbers.size();
   for (int64_t index : numbers)
     if (index < -length || index >= length)
       return malformed("index " + Twine(index) + " of an axis of length " + Twine(length));
@@ -149,7 +148,8 @@ Operand Emit::gather(const Operand &x, const Operand &given, int64_t axis, int64
       value.elements.push_back(x.shape().elements[at]);
     }
     if (!places)
-      return unsupported("a size chosen by a number that is known at a call only");
+      return unsupported(given.isConstant() ? "sizes chosen as a matrix, by indices " + given.str()
+                                            : "a size chosen by a number that is known at a call only");
     return shape(std::move(value));
   }
   if (given.isRowNumbers() && batch == 0)
@@ -167,7 +167,7 @@ Operand Emit::gather(const Operand &x, const Operand &given, int64_t axis, int64
     return Operand();
   // Places that are known and evenly apart are a slice: exporters write either.
   if (!keepsNumbers && indices.isConstant() && batch == 0 && (indices.rank() == 1 || indices.constant().count() == 1) &&
-      indices.constant().count() <= budget) {
+      budget.spend(indices.constant().count())) {
     std::vector<int64_t> own;
     ArrayRef<int64_t> places = numbersOf(indices.constant(), own);
     if (std::optional<int64_t> step = evenStep(places); step && !places.empty())
@@ -237,7 +237,6 @@ Operand Emit::placed(const Operand &x, const Operand &updates, const Operand &in
     return reshape(gather(concat({apart(x), apart(updates)}, last), list(from), last), sizes);
   }
   int64_t each = host.dims.back(), rows = host.count() / each;
-  budget -= rows * elements;
   SmallVector<int64_t> dims(host.dims);
   dims.back() = elements;
   HostTensor from = HostTensor::zeros(IntegerType::get(&context, 64), dims);
@@ -271,7 +270,9 @@ Operand Emit::scatter(ScatterKind kind, const Operand &x, const Operand &given, 
     return x;
   int64_t each = indices.sizes().back().getFixed(); // indices of a row
   bool ofBlocks = each == count && width > 1;
-  if (known && kind == ScatterKind::set && indices.constant().count() / each <= budget / (length * width))
+  int64_t places;
+  if (known && kind == ScatterKind::set &&
+      !llvm::MulOverflow(indices.constant().count() / each, length * width, places) && budget.spend(places))
     return placed(x, updates, indices, width, ofBlocks);
   lengths.back() = Size(each);
   SmallVector<NamedAttribute> attributes{{StringAttr::get(&context, "kind"), ScatterKindAttr::get(&context, kind)}};

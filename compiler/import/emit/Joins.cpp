@@ -83,15 +83,9 @@ Operand Emit::concat(ArrayRef<Operand> given, int64_t axis) {
   for (const Operand &x : xs) {
     Sizes mine = x.sizes();
     for (size_t i = 0; i < sizes.size(); ++i)
-      if (int64_t(i) != axis && !same(sizes[i], mine[i])) {
-        if (restart)
-          return Operand();
-        std::string shapes = "shapes " + tutti::str(sizes) + " and " + tutti::str(mine);
-        if (sizes[i].isFixed() && mine[i].isFixed())
-          return malformed(shapes + " do not join along axis " + Twine(axis));
-        return unsupported(shapes + " join along axis " + Twine(axis) + " only for some sizes of a call",
-                           "bind the dimension to one value with --dim");
-      }
+      if (int64_t(i) != axis && !same(sizes[i], mine[i]))
+        return misfit(sizes[i], mine[i], "shapes " + tutti::str(sizes) + " and " + tutti::str(mine),
+                      "join along axis " + Twine(axis));
     if (!mine[axis].isFixed())
       return unknownLength("joins along", mine[axis]);
     if (llvm::AddOverflow(length, mine[axis].getFixed(), length))

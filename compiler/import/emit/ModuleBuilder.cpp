@@ -113,10 +113,7 @@ bool ModuleBuilder::mayFold(RankedTensorType type, ArrayRef<Operand> xs, int64_t
     cost += x.constant().count();
   }
   std::optional<int64_t> count = countOf(type.getShape());
-  if (!count || *count > foldBytes / storageBytes(type.getElementType()) || cost + *count > budget)
-    return false;
-  budget -= cost + *count;
-  return true;
+  return count && *count <= foldBytes / storageBytes(type.getElementType()) && budget.spend(cost + *count);
 }
 
 std::optional<Operand> ModuleBuilder::fold(StringRef name, RankedTensorType type, ArrayRef<Operand> xs,
@@ -149,6 +146,8 @@ Operand ModuleBuilder::op(StringRef name, RankedTensorType type, ArrayRef<Operan
   if (mayFold(type, xs, work))
     if (std::optional<Operand> folded = fold(name, type, xs, attributes))
       return *folded;
+  if (!ops.spend(1))
+    return unsupported("with it the model has more than " + Twine(mostMade) + " ops");
   OperationState state(location, name);
   for (const Operand &x : xs) {
     Value operand = value(x);
@@ -165,14 +164,22 @@ Operand ModuleBuilder::op(StringRef name, RankedTensorType type, ArrayRef<Operan
   return Operand(op->getResult(0));
 }
 
+std::optional<HostTensor> ModuleBuilder::known(const Operand &x) {
+  return x.isConstant() && budget.spend(x.constant().count()) ? std::optional(toHost(x.constant())) : std::nullopt;
+}
+
 std::optional<HostTensor> ModuleBuilder::elementsOf(const Operand &constant) {
-  int64_t count = constant.constant().count();
-  if (count > budget) {
-    unsupported("looks through " + Twine(count) + " elements");
-    return std::nullopt;
-  }
-  budget -= count;
-  return readForProgram(constant.constant());
+  std::optional<HostTensor> elements = known(constant);
+  if (elements)
+    setRead(constant);
+  else
+    unsupported("looks through " + Twine(constant.constant().count()) + " elements");
+  return elements;
+}
+
+std::optional<HostTensor> ModuleBuilder::known(ConstantOp op) {
+  return op && budget.spend(op.getType().getNumElements()) ? std::optional(HostTensor::fromAttr(op.getValue()))
+                                                           : std::nullopt;
 }
 
 } // namespace tutti

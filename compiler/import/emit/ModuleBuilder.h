@@ -28,6 +28,10 @@ public:
 
   /// The elements of a constant; nothing and a problem where they are too many to look through.
   std::optional<HostTensor> elementsOf(const Operand &constant);
+  /// The same of what may be a constant: nothing where it is none, or where there is no room to look. Whoever decides
+  /// by it says so (setRead).
+  std::optional<HostTensor> known(const Operand &x);
+  std::optional<HostTensor> known(ConstantOp op);
   /// The number that a scalar constant, or the value of one, is.
   std::optional<double> numberOf(const Operand &x) const;
   /// As setRead() of what a constant, or the value of one, is of.

@@ -17,14 +17,8 @@ std::optional<Sizes> Emit::broadcastAll(ArrayRef<Operand> xs) {
     Sizes mine = x.sizes();
     std::optional<Sizes> both = tutti::broadcast(all, mine);
     if (!both) {
-      if (std::optional<SizePair> apart = meet(all, mine)) {
-        std::string shapes = tutti::str(all) + " and " + tutti::str(mine);
-        if (apart->first.isFixed() && apart->second.isFixed())
-          malformed("shapes " + shapes + " do not broadcast");
-        else
-          unsupported("shapes " + shapes + " broadcast only for some sizes of a call",
-                      toBind({apart->first, apart->second}));
-      }
+      if (std::optional<SizePair> apart = meet(all, mine))
+        misfit(apart->first, apart->second, "shapes " + tutti::str(all) + " and " + tutti::str(mine), "broadcast");
       return std::nullopt;
     }
     all = *both;
@@ -106,16 +100,17 @@ std::optional<bool> Emit::uniformMask(const Operand &condition) {
     WeightSource one = condition.constant();
     one.dims.clear();
     one.strides.clear();
-    mask = readForProgram(one);
-  } else if (condition.isConstant() && condition.constant().count() <= budget && !keepsNumbers) {
-    mask = elementsOf(condition);
+    mask = toHost(one);
+  } else if (condition.isConstant() && !keepsNumbers) {
+    mask = known(condition);
   } else if (condition.isValue()) {
     auto repeat = condition.value().getDefiningOp<BroadcastOp>();
-    if (auto constant = repeat ? repeat.getX().getDefiningOp<ConstantOp>() : ConstantOp())
-      mask = HostTensor::fromAttr(constant.getValue());
+    mask = known(repeat ? repeat.getX().getDefiningOp<ConstantOp>() : ConstantOp());
   }
   if (!mask || mask->ints.empty() || !llvm::all_equal(mask->ints))
     return std::nullopt;
+  if (condition.isConstant())
+    setRead(condition);
   return mask->ints[0] != 0;
 }
 
@@ -143,7 +138,7 @@ Operand Emit::select(const Operand &condition, const Operand &a, const Operand &
   if (a.element() != b.element())
     return malformed("branches of types " + elementName(a.element()) + " and " + elementName(b.element()));
   std::optional<ShapeValue> yes = a.asShape(), no = b.asShape();
-  if ((a.isShape() || b.isShape()) && yes && no && condition.isConstant()) {
+  if ((a.isShape() || b.isShape()) && yes && no && condition.isConstant() && condition.rank() < 2) {
     std::optional<HostTensor> known = elementsOf(condition);
     if (!known)
       return Operand();

@@ -52,10 +52,8 @@ Operand Problems::dependsOnPlace(const RowNumbers &numbers) {
 }
 
 bool Problems::affords(int64_t count) {
-  if (count <= budget) {
-    budget -= count;
+  if (budget.spend(count))
     return true;
-  }
   unsupported("makes a constant of " + Twine(count) + " elements", "make it an initializer");
   return false;
 }

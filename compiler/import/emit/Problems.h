@@ -3,6 +3,7 @@
 #ifndef TUTTI_COMPILER_IMPORT_EMIT_PROBLEMS_H
 #define TUTTI_COMPILER_IMPORT_EMIT_PROBLEMS_H
 
+#include "compiler/import/Limits.h"
 #include "compiler/import/emit/Operand.h"
 #include "compiler/support/Error.h"
 
@@ -12,6 +13,27 @@ namespace tutti {
 struct Problem {
   ExitCode code;
   std::string reason, advice;
+};
+
+/// What an import may still cost, in elements that are computed or looked through: a small file must not make us work
+/// for long.
+class Budget {
+public:
+  explicit Budget(int64_t elements = least) : elements(elements) {}
+  /// Of a file of so many bytes, whose elements may all be looked at once.
+  static Budget of(int64_t bytes) { return Budget(least + bytes); }
+
+  int64_t left() const { return elements; }
+  /// Takes `count` out of it; false, and nothing is taken, where there is less.
+  [[nodiscard]] bool spend(int64_t count) {
+    bool fits = count <= elements;
+    elements -= fits ? count : 0;
+    return fits;
+  }
+
+private:
+  static constexpr int64_t least = int64_t(1) << 25;
+  int64_t elements;
 };
 
 /// The first problem since `takeProblem` is kept; each returns nothing, for whoever has to return an operand.
@@ -30,8 +52,8 @@ public:
 
   /// Takes room for `count` elements that are computed while importing; false and a problem where there is none.
   bool affords(int64_t count);
-  /// Elements that may still be computed while importing: a small file must not make us work for long.
-  int64_t budget = int64_t(1) << 25;
+  Budget budget;
+  Budget ops = Budget(mostMade); ///< that may still be made, in elements of one each
   /// Sizes were made one while importing: what was built is void, and what is wrong with it no problem.
   bool restart = false;
 

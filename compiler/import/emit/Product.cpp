@@ -192,10 +192,12 @@ bool Emit::isHeld(const Operand &integers, Type element) {
   unsigned digits = cast<FloatType>(element).getFPMantissaWidth();
   if (integers.element().getIntOrFloatBitWidth() <= digits)
     return true;
-  bool mayLook = integers.isConstant() && integers.constant().count() <= budget;
-  std::optional<HostTensor> known = mayLook ? elementsOf(integers) : std::nullopt;
+  std::optional<HostTensor> elements = known(integers);
   auto isSmall = [&](int64_t number) { return number >= -(int64_t(1) << digits) && number <= int64_t(1) << digits; };
-  return known && llvm::all_of(known->ints, isSmall);
+  bool isHeld = elements && llvm::all_of(elements->ints, isSmall);
+  if (isHeld)
+    setRead(integers);
+  return isHeld;
 }
 
 std::optional<std::string> Emit::rowLabels(size_t axes) {
@@ -234,12 +236,8 @@ Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec, bool 
     for (auto [label, size] : llvm::zip_equal(text, sizes)) {
       auto [place, fresh] = sizeOf.try_emplace(label, size);
       if (!fresh && place->second != size && !same(place->second, size)) {
-        if (restart)
-          return Operand();
-        std::string shapes = tutti::str(a.sizes()) + " by " + tutti::str(b.sizes());
-        if (place->second.isFixed() && size.isFixed())
-          return malformed("shapes " + shapes + " cannot be multiplied");
-        return unsupported("shapes " + shapes + " multiply only for some sizes of a call");
+        return misfit(place->second, size, "shapes " + tutti::str(a.sizes()) + " and " + tutti::str(b.sizes()),
+                      "multiply");
       }
     }
   int64_t work = 1;

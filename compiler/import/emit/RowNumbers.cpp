@@ -58,8 +58,8 @@ private:
     if (auto repeat = dyn_cast<BroadcastOp>(by)) {
       auto constant = repeat.getX().getDefiningOp<ConstantOp>();
       Operand source(repeat.getX());
-      if (constant)
-        source = Operand(computedSource(HostTensor::fromAttr(constant.getValue())));
+      if (std::optional<HostTensor> known = emit.known(constant))
+        source = Operand(computedSource(*known));
       int64_t there = axis - (x.rank() - source.rank());
       if (there < 0)
         return emit.broadcast(source, sizes);
@@ -228,7 +228,7 @@ static std::optional<Bounds> combine(Operation *by, const Bounds &a, const Bound
 
 /// What is known of signed integers of 32 or 64 bits, through at most `depth` ops; nothing of any others. What is
 /// looked at is taken out of the budget.
-static std::optional<Bounds> boundsOf(const Operand &x, int64_t &budget, int64_t depth = 8) {
+static std::optional<Bounds> boundsOf(const Operand &x, Budget &budget, int64_t depth = 8) {
   unsigned bits = x.element().isSignlessInteger(32) ? 32 : x.element().isSignlessInteger(64) ? 64 : 0;
   if (!bits)
     return std::nullopt;
@@ -239,9 +239,8 @@ static std::optional<Bounds> boundsOf(const Operand &x, int64_t &budget, int64_t
   if (depth == 0)
     return all;
   if (x.isConstant()) {
-    if (x.constant().count() > budget)
+    if (!budget.spend(x.constant().count()))
       return all;
-    budget -= x.constant().count();
     HostTensor host = readForProgram(x.constant());
     auto [least, most] = std::minmax_element(host.ints.begin(), host.ints.end());
     return least == host.ints.end() ? all : held(Bounds{*least, *most});
@@ -257,7 +256,7 @@ static std::optional<Bounds> boundsOf(const Operand &x, int64_t &budget, int64_t
     return along.isFixed() ? held(Bounds{0, along.getFixed() - 1}) : all;
   }
   if (auto constant = dyn_cast<ConstantOp>(by)) {
-    if (constant.getType().getNumElements() > budget)
+    if (constant.getType().getNumElements() > budget.left())
       return all;
     return boundsOf(Operand(computedSource(HostTensor::fromAttr(constant.getValue()))), budget, depth);
   }

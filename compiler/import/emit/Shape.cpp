@@ -178,10 +178,8 @@ Operand Emit::reshape(const Operand &x, ArrayRef<Size> sizes) {
     if (!dims)
       return unsupported("a tensor without elements");
     // No view: a copy, unless it would be one that nobody asked for.
-    if (x.constant().count() <= budget || canReshape(x.constant(), *dims)) {
-      budget -= canReshape(x.constant(), *dims) ? 0 : x.constant().count();
+    if (canReshape(x.constant(), *dims) || budget.spend(x.constant().count()))
       return Operand(reshapeView(x.constant(), *dims));
-    }
     return op(ReshapeOp::getOperationName(), getTensorType(sizes, x.element()), {x});
   }
   if (x.isShape()) {

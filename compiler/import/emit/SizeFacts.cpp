@@ -21,6 +21,12 @@ std::optional<SizeFacts::SizePair> SizeFacts::meet(ArrayRef<Size> a, ArrayRef<Si
   return std::nullopt;
 }
 
+Operand SizeFacts::misfit(const Size &a, const Size &b, const Twine &what, const Twine &verb) {
+  if (a.isFixed() && b.isFixed())
+    return malformed(what + " do not " + verb);
+  return unsupported(what + " " + verb + " only for some sizes of a call", toBind({a, b}));
+}
+
 /// The range of a symbol; null where none is known.
 static const SizeRange *rangeOf(ArrayRef<SizeRange> ranges, StringRef symbol) {
   const SizeRange *range = llvm::find_if(ranges, [&](const SizeRange &each) { return each.symbol == symbol; });

@@ -21,6 +21,10 @@ public:
   using SizePair = std::pair<Size, Size>;
   std::optional<SizePair> meet(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
 
+  /// What is wrong with sizes that are not `same`, of `what` ("shapes (2) and (3)", which "broadcast"): for no call, or
+  /// for some. None where the import begins anew.
+  Operand misfit(const Size &a, const Size &b, const llvm::Twine &what, const llvm::Twine &verb);
+
   /// Whether a size is more than 1 at every call.
   bool isAboveOne(const Size &size) const;
   /// The most that a size is at any call; nothing where a symbol of it has no range.

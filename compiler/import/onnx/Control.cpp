@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Nodes with graphs in them: branches whose condition is known, and loops whose length is, step by step.
 #include "compiler/import/Limits.h"
+#include "compiler/import/onnx/GraphPorts.h"
 #include "compiler/import/onnx/Walk.h"
 #include "compiler/import/onnx/ops/Ops.h"
 
@@ -19,13 +20,15 @@ llvm::Expected<Walk::Results> Walk::inside(Emit &emit, Scope &scope, Node &n, St
   Scope inner{scope.opsets, &scope, prefix, {}, {}, {}, {}};
   llvm::StringSet<> taken;
   for (auto [input, operand] : llvm::zip_equal(graph->input(), given)) {
-    taken.insert(input.name());
+    if (!taken.insert(input.name()).second)
+      return wrong(what + ": there are two inputs " + quote(input.name()) + " of its graph");
     inner.values[input.name()] = operand;
   }
-  for (const onnx::TensorProto &tensor : graph->initializer()) {
-    taken.insert(tensor.name());
-    inner.initializers[tensor.name()] = &tensor;
-  }
+  if (llvm::Error error = findInitializers(path, *graph, inner.initializers))
+    return error;
+  for (const onnx::TensorProto &tensor : graph->initializer())
+    if (!taken.insert(tensor.name()).second)
+      return wrong(what + ": " + quote(tensor.name()) + " of its graph is an input and an initializer");
   if (llvm::Error error = enter(inner, graph->node(), graph->ByteSizeLong(), taken))
     return error;
   SmallVector<std::string> outputs;

@@ -19,14 +19,21 @@ StringRef kindOf(const onnx::TypeProto &type) {
                                          : "of no type";
 }
 
-llvm::Error GraphPorts::find() {
+llvm::Error findInitializers(StringRef path, const onnx::GraphProto &graph,
+                             llvm::StringMap<const onnx::TensorProto *> &initializers) {
   if (graph.sparse_initializer_size())
     return fail(ExitCode::unsupported, quote(path) + ": initializer " +
                                            quote(graph.sparse_initializer(0).values().name()) +
                                            " is sparse, which is not supported: store it dense");
   for (const onnx::TensorProto &tensor : graph.initializer())
     if (!initializers.try_emplace(tensor.name(), &tensor).second)
-      return wrong("there are two initializers " + quote(tensor.name()));
+      return fail(ExitCode::malformed, quote(path) + ": there are two initializers " + quote(tensor.name()));
+  return llvm::Error::success();
+}
+
+llvm::Error GraphPorts::find() {
+  if (llvm::Error error = findInitializers(path, graph, initializers))
+    return error;
   auto collect = [&](StringRef what, const auto &all, std::vector<const onnx::ValueInfoProto *> &list) -> llvm::Error {
     llvm::StringSet<> names;
     for (const onnx::ValueInfoProto &port : all) {

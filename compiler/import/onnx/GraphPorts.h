@@ -46,6 +46,10 @@ private:
   const onnx::GraphProto &graph;
 };
 
+/// The initializers of a graph by name. Fails on a name that is there twice, and on sparse ones.
+llvm::Error findInitializers(llvm::StringRef path, const onnx::GraphProto &graph,
+                             llvm::StringMap<const onnx::TensorProto *> &initializers);
+
 /// What kind of value a port is, that is no tensor.
 llvm::StringRef kindOf(const onnx::TypeProto &type);
 

@@ -69,13 +69,16 @@ private:
   DiagnosticCapture &diagnostics;
 
   Walk walk;
-  int64_t spent = 0; ///< of the budgets of all attempts
+  int64_t spent = 0;             ///< of the budgets of all attempts
+  Budget ops = Budget(mostMade); ///< likewise
   Opsets opsets;
   GraphPorts own; ///< this member's ports
 };
 
 llvm::Error Importer::prepare() {
   if (llvm::Error error = findOpsets())
+    return error;
+  if (llvm::Error error = walk.findFunctions())
     return error;
   if (llvm::Error error = own.find())
     return error;
@@ -218,12 +221,14 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
   Emit emit(context, &main.getBody().front(), ports ? nullptr : &dims, diagnostics);
   emit.keepsNumbers = options.keepsNumbers;
   emit.ranges = sizeRanges();
-  emit.budget += file.size() + (weights ? weights->mapped->size() : 0);
-  emit.budget = std::min(emit.budget, mostBudgets * emit.budget - spent);
-  const int64_t budget = emit.budget;
+  const Budget whole = Budget::of(file.size() + (weights ? weights->mapped->size() : 0)),
+               given(std::min(whole.left(), mostBudgets * whole.left() - spent));
+  emit.budget = given;
+  emit.ops = ops;
   if (llvm::Error error = walk.run(emit, scope, graph.node(), own.outputNames()))
     return std::move(error);
-  spent += budget - emit.budget;
+  spent += given.left() - emit.budget.left();
+  ops = emit.ops;
   if (emit.restart)
     return std::nullopt;
 

@@ -59,9 +59,14 @@ static void countInitializers(const onnx::GraphProto &graph, llvm::StringMap<uns
 
 Walk::Walk(MLIRContext &context, StringRef path, OnnxFile &file, const SafetensorsFile *weights)
     : context(context), path(path), file(file), weights(weights) {
-  for (const onnx::FunctionProto &function : file.model().functions())
-    functions.try_emplace(keyOf(function.domain(), function.name(), function.overload()), &function);
   countInitializers(file.graph(), initializers);
+}
+
+llvm::Error Walk::findFunctions() {
+  for (const onnx::FunctionProto &function : file.model().functions())
+    if (!functions.try_emplace(keyOf(function.domain(), function.name(), function.overload()), &function).second)
+      return wrong("there are two functions " + quote(function.name()) + " of domain " + quote(function.domain()));
+  return llvm::Error::success();
 }
 
 llvm::Error Walk::check(const Nodes &nodes, const llvm::StringSet<> &given) {
@@ -223,6 +228,10 @@ llvm::Expected<bool> Walk::isTaken(const Scope &scope, const onnx::NodeProto &pr
   if (!domain.empty() && opset > newest) {
     report(scope, proto, operands, "opsets 1 to " + std::to_string(newest) + " of its domain are supported",
            "export the model for one of those");
+    return false;
+  }
+  if (!scope.opsets.contains(domain)) {
+    report(scope, proto, operands, "the model does not import its domain", "add it to the model's opset_import");
     return false;
   }
   if (opset < op.since) {
@@ -395,7 +404,8 @@ llvm::Error Walk::call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, c
                                            " are supported");
   llvm::StringSet<> taken;
   for (const std::string &input : function.input())
-    taken.insert(input);
+    if (!taken.insert(input).second)
+      return wrong(what + " has two inputs " + quote(input));
   Scope inner{opsets, nullptr, name + "/", {}, {}, {}, {}};
   if (llvm::Error error = enter(inner, function.node(), function.ByteSizeLong(), taken))
     return error;

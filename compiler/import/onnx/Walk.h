@@ -44,6 +44,8 @@ public:
   /// Who reads what, of the nodes that `outputs` need; those are read from outside.
   static Readers readersFor(const Nodes &nodes, llvm::ArrayRef<std::string> outputs);
 
+  /// Called once, first. Fails where two functions have one name.
+  llvm::Error findFunctions();
   /// What no run of the walk can mend: names that are computed twice, or are `given` and computed.
   llvm::Error check(const Nodes &nodes, const llvm::StringSet<> &given);
   /// Imports the nodes that `outputs` need. What is unsupported is kept in `unsupported`; a restart that `emit` asks

@@ -109,8 +109,14 @@ Operand swish(Emit &e, const Operand &x, double alpha) {
 /// y = a sigmoid(alpha a) b
 void importSwiGLU(Node &n) {
   Operand a = n.in(0), b = n.in(1);
-  if (a && b && a.sizes() != b.sizes())
-    return (void)n.emit.malformed("a gate of " + a.str() + " for " + b.str());
+  if (!a || !b)
+    return;
+  std::string both = "a gate " + a.str() + " and " + b.str();
+  if (a.rank() != b.rank())
+    return (void)n.emit.malformed(both);
+  for (auto [mine, theirs] : llvm::zip_equal(a.sizes(), b.sizes()))
+    if (!n.emit.same(mine, theirs))
+      return (void)n.emit.misfit(mine, theirs, both, "fit");
   n.set(0, n.emit.mul(swish(n.emit, a, n.floatAttr("alpha", 1)), b));
 }
 

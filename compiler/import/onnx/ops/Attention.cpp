@@ -92,14 +92,14 @@ static Operand biasOf(Node &n, const Operand &q, int64_t keys, int64_t past) {
 static bool everyRowSees(Emit &e, const Operand &bias) {
   if (!bias)
     return true;
-  bool mayLook = bias.isConstant() && bias.constant().count() <= e.budget;
-  std::optional<HostTensor> known = mayLook ? e.elementsOf(bias) : std::nullopt;
+  std::optional<HostTensor> known = e.known(bias);
   if (!known)
     return false;
   size_t width = known->dims.empty() ? 1 : known->dims.back();
   for (size_t row = 0; row < known->floats.size(); row += width)
     if (llvm::all_of(ArrayRef(known->floats).slice(row, width), [](double x) { return x == -infinity; }))
       return false;
+  e.setRead(bias);
   return true;
 }
 

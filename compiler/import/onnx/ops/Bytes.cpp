@@ -156,7 +156,7 @@ std::optional<Operand> multiplyQuantized(Emit &e, const Operand &a, const Operan
   auto single = [&](const Operand &x) { return x && isSingle(x) ? e.reshape(x, {}) : x; };
   Operand weight = transposed ? e.transpose(right->numbers, {1, 0}) : right->numbers;
   Operand sum = multiplyBytes(e, left->numbers, single(left->zero), weight, single(right->zero));
-  return e.mul(e.cast(sum, a.element()), e.mul(single(left->scale), single(right->scale)));
+  return e.mul(floatOf(e, sum), e.mul(floatOf(e, single(left->scale)), floatOf(e, single(right->scale))));
 }
 
 } // namespace tutti

@@ -3,6 +3,8 @@
 #include "compiler/import/onnx/ops/Ops.h"
 #include "dialects/tutti/Tutti.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -156,7 +158,11 @@ void importOneHot(Node &n) {
     return;
   }
   std::optional<double> number = depth.scalarForProgram();
-  if (!number || !(*number >= 1) || *number > double(e.budget) || values.rank() != 1 || values.sizes()[0] != Size(2) ||
+  if (number && *number > double(e.budget.left())) {
+    e.unsupported("a depth of " + llvm::formatv("{0:F0}", *number).str());
+    return;
+  }
+  if (!number || !(*number >= 1) || values.rank() != 1 || values.sizes()[0] != Size(2) ||
       indices.element().isInteger(1)) {
     e.malformed("a depth " + depth.str() + ", indices " + indices.str() + " and values " + values.str());
     return;

@@ -156,6 +156,12 @@ void importClip(Node &n) {
     low = n.has(1) ? n.in(1) : Operand();
     high = n.has(2) ? n.in(2) : Operand();
   }
+  for (Operand *each : {&low, &high})
+    if (Operand &bound = *each; bound && bound.rank() > 0) {
+      if (product(bound.sizes()) != Size(1))
+        return (void)n.emit.malformed("a bound " + bound.str() + ", expected one number");
+      bound = n.emit.reshape(bound, {});
+    }
   if (low)
     x = n.emit.binary<MaxOp>(x, low);
   if (high)

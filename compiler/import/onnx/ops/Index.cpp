@@ -29,15 +29,9 @@ static Operand joined(Emit &e, const Operand &x, int64_t first, int64_t count) {
   return e.reshape(x, sizes);
 }
 
-/// Why the sizes a and b of axis `axis`, of which b is the smaller, do not do.
+/// The sizes a and b of axis `axis`, of which b should be the smaller, do not do.
 static void misfits(Node &n, int64_t axis, const Size &a, const Size &b) {
-  if (n.emit.restart)
-    return;
-  std::string sizes = "axis " + std::to_string(axis) + " of x, " + a.str() + ", and of the indices, " + b.str();
-  if (a.isFixed() && b.isFixed())
-    n.emit.malformed(sizes + ", do not fit");
-  else
-    n.emit.unsupported(sizes + ", fit only for some sizes of a call", "bind the dimension to one value with --dim");
+  n.emit.misfit(a, b, "axis " + Twine(axis) + " of x, " + a.str() + ", and of the indices, " + b.str() + ",", "fit");
 }
 
 void importGather(Node &n) {
@@ -81,7 +75,8 @@ void importGatherElements(Node &n) {
   // With the axes behind it, of fixed lengths, the axis is one: an index is the place in it. Else it goes to the end.
   Sizes behind(ArrayRef(x.sizes()).drop_front(*axis + 1));
   std::optional<Size> inner = product(behind);
-  if (!inner || !inner->isFixed() || inner->getFixed() > e.budget || !x.sizes()[*axis].isFixed() || *axis == rank - 1) {
+  if (!inner || !inner->isFixed() || inner->getFixed() > e.budget.left() || !x.sizes()[*axis].isFixed() ||
+      *axis == rank - 1) {
     Operand y = e.gather(toLast(e, x, *axis), toLast(e, indices, *axis), rank - 1, rank - 1);
     n.set(0, fromLast(e, y, *axis));
     return;
@@ -221,11 +216,8 @@ static void scatterElements(Node &n, std::optional<ScatterKind> kind) {
   }
   Sizes sizes = x.sizes(), places = indices.sizes(), given = updates.sizes();
   for (int64_t i = 0; i < rank; ++i) {
-    if (!e.same(places[i], given[i])) {
-      if (!e.restart)
-        e.malformed("indices " + str(places) + " and updates " + str(given) + " of two shapes");
-      return;
-    }
+    if (!e.same(places[i], given[i]))
+      return (void)e.misfit(places[i], given[i], "indices " + str(places) + " and updates " + str(given), "fit");
     if (i == *axis || meetAlong(e, sizes[i], places[i]))
       continue;
     if (!sizes[i].isFixed() || !places[i].isFixed() || places[i].getFixed() > sizes[i].getFixed())
@@ -261,14 +253,12 @@ void importScatterND(Node &n) {
   int64_t tuple = lengths->size() + own.has_value(), listed = wanted.size();
   wanted.append(sizes.begin() + tuple, sizes.end());
   Sizes given = updates.sizes();
-  bool fit = given.size() == wanted.size();
-  for (size_t i = 0; fit && i < given.size(); ++i)
-    fit = e.same(given[i], wanted[i]);
-  if (!fit) {
-    if (!e.restart)
-      e.malformed("updates of shape " + str(given) + " where the indices ask for " + str(wanted));
-    return;
-  }
+  std::string shapes = "updates of shape " + str(given) + " and indices that ask for " + str(wanted);
+  if (given.size() != wanted.size())
+    return (void)e.malformed(shapes);
+  for (auto [mine, theirs] : llvm::zip_equal(given, wanted))
+    if (!e.same(mine, theirs))
+      return (void)e.misfit(mine, theirs, shapes, "fit");
   if (llvm::is_contained(places, Size(0)))
     return n.set(0, x);
   ArrayRef<Size> sliced = ArrayRef(sizes).drop_front(tuple);

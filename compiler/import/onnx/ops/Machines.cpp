@@ -220,9 +220,10 @@ void importSVMClassifier(Node &n) {
       !onePerPair("rho", rho.size()) ||
       (!slopes.empty() && (!onePerPair("prob_a", slopes.size()) || !onePerPair("prob_b", offsets.size()))))
     return;
-  // The decisions' matrix is classes / 2 times as large as the coefficients, what couples probabilities is spelled out.
+  // A decision has a coefficient for each vector and a vote for each class, most of them 0; what couples probabilities
+  // is spelled out.
   constexpr int64_t mostNumbers = 1 << 24, mostCoupled = 16;
-  if (count > mostNumbers / vectors) {
+  if (count > mostNumbers / (vectors + int64_t(classes)) || !e.budget.spend(count * (vectors + int64_t(classes)))) {
     e.unsupported("decisions between each two of " + Twine(classes) + " classes by " + Twine(vectors) + " vectors",
                   "train a linear classifier over features of the kernel (Nystroem, RBFSampler), or a network");
     return;

@@ -131,8 +131,11 @@ void importRMSNormalization(Node &n) {
 static Operand perChannel(Emit &e, const Operand &parameter, const Operand &x, int64_t rank) {
   if (!parameter || !x)
     return Operand();
-  if (parameter.rank() != 1 || parameter.sizes()[0] != x.sizes()[1])
-    return e.malformed("a parameter of shape " + str(parameter.sizes()) + " for " + x.sizes()[1].str() + " channels");
+  std::string sizesOf = "a parameter of shape " + str(parameter.sizes()) + " and " + x.sizes()[1].str() + " channels";
+  if (parameter.rank() != 1)
+    return e.malformed(sizesOf);
+  if (!e.same(parameter.sizes()[0], x.sizes()[1]))
+    return e.misfit(parameter.sizes()[0], x.sizes()[1], sizesOf, "fit");
   Sizes sizes(rank - 1, Size(1));
   sizes[0] = x.sizes()[1];
   return e.reshape(parameter, sizes);
@@ -264,10 +267,10 @@ void importLRN(Node &n) {
   if (!expectFloats(n, given) || !expectRank(n, given, 3) || !e.isKnown(given, 1, "sums along"))
     return;
   Sizes sizes = given.sizes();
-  if (size < 1 || size > mostChannels) {
-    e.malformed("attribute 'size' is " + Twine(size) + " where 1 to " + Twine(mostChannels) + " are due");
-    return;
-  }
+  if (size < 1)
+    return (void)e.malformed("attribute 'size' is " + Twine(size) + ", expected 1 or more");
+  if (size > mostChannels)
+    return (void)e.unsupported("attribute 'size' is " + Twine(size) + ", expected at most " + Twine(mostChannels));
   Operand x = e.widened(given), square = e.mul(x, x);
   auto zeros = [&](int64_t channels) {
     Sizes edge = sizes;

@@ -92,12 +92,13 @@ static Operand paddedByItself(Emit &e, const Operand &x, int64_t axis, int64_t b
   int64_t length = x.sizes()[axis].getFixed(), padded = before + length + behind;
   // Of runs places are walked over; else they are listed and looked up, too, which costs each as much as some elements.
   auto spends = [&](int64_t cost) {
-    bool fits = length > 0 && padded <= e.budget / cost;
-    if (fits)
-      e.budget -= cost * padded;
-    else
-      e.malformed("an axis of length " + Twine(length) + " padded to " + Twine(padded) + " by its own elements");
-    return fits;
+    std::string what =
+        "an axis of length " + std::to_string(length) + " padded to " + std::to_string(padded) + " by its own elements";
+    if (length < 1)
+      e.malformed(what);
+    else if (padded > e.budget.left() / cost || !e.budget.spend(cost * padded))
+      e.unsupported(what);
+    return !e.failed();
   };
   if (!spends(1))
     return Operand();

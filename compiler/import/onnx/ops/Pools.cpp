@@ -177,12 +177,11 @@ static Operand poolGathered(Node &n, ReduceKind kind, const Operand &x, ArrayRef
 /// Whether each window has an element of the image.
 static bool areInside(ArrayRef<Windows> windows) {
   return llvm::all_of(windows, [](const Windows &along) {
-    return along.before >= 0 && llvm::all_of(llvm::seq(along.count), [&](int64_t window) {
-             return llvm::any_of(llvm::seq(along.length), [&](int64_t j) {
-               int64_t place = along.place(window, j);
-               return place >= 0 && place < along.size;
-             });
-           });
+    // Of those that begin before the image the first has to reach it, with one of its elements, between which it is not
+    // lost; of the others the last has to begin in it.
+    bool reaches = along.before == 0 ||
+                   (along.gap <= along.size && llvm::divideCeil(along.before, along.gap) < uint64_t(along.length));
+    return along.before >= 0 && reaches && along.place(along.count - 1, 0) < along.size;
   });
 }
 

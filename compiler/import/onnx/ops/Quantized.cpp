@@ -37,9 +37,12 @@ public:
     if (!along)
       return Operand();
     if (block == 0) {
-      if (parameter.rank() != 1 || parameter.sizes()[0] != x.sizes()[*along])
-        return e.malformed("scales or zero points " + parameter.str() + " for axis " + Twine(*along) + " of " +
-                           x.str());
+      std::string both =
+          "scales or zero points " + parameter.str() + " and axis " + std::to_string(*along) + " of " + x.str();
+      if (parameter.rank() != 1)
+        return e.malformed(both);
+      if (!e.same(parameter.sizes()[0], x.sizes()[*along]))
+        return e.misfit(parameter.sizes()[0], x.sizes()[*along], both, "fit");
       Sizes sizes(x.rank() - *along, Size(1));
       sizes[0] = parameter.sizes()[0];
       return e.reshape(parameter, sizes);

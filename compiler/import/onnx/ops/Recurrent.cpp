@@ -196,22 +196,27 @@ Operand Recurrent::in(size_t i, StringRef name, ArrayRef<Size> sizes) {
   if (!given)
     return given;
   Sizes own = given.sizes();
-  bool fits = own.size() == sizes.size() && (i == 4 || given.element() == x.element());
-  for (size_t axis = 0; fits && axis < own.size(); ++axis)
-    fits = e.same(own[axis], sizes[axis]);
-  if (fits)
-    return given;
-  return e.malformed("input " + Twine(i) + ", the " + name + ", is " + given.str() + ", expected " + str(sizes));
+  std::string both = "input " + std::to_string(i) + ", the " + name.str() + ", ";
+  auto wrong = [&] { return e.malformed(both + "is " + given.str() + ", expected " + str(sizes)); };
+  if (own.size() != sizes.size() || (i != 4 && given.element() != x.element()))
+    return wrong();
+  for (auto [mine, due] : llvm::zip_equal(own, sizes))
+    if (!e.same(mine, due))
+      return mine.isFixed() && due.isFixed()
+                 ? wrong()
+                 : e.misfit(mine, due, both + given.str() + ", and the expected " + str(sizes), "fit");
+  return given;
 }
 
-/// Whether what varies along an axis with the batch is known to be one number.
+/// Whether what varies along an axis with the batch is known to be one number, in all members.
 static bool isEverywhere(Emit &e, const Operand &x, int64_t axis, double number) {
   std::optional<Operand> one = e.withoutRepeats(x, axis);
-  if (!one || !*one || !one->isConstant() || one->constant().count() > e.budget)
-    return false;
-  std::optional<HostTensor> known = e.elementsOf(*one);
-  return known->isFloat() ? llvm::all_of(known->floats, [&](double each) { return each == number; })
-                          : llvm::all_of(known->ints, [&](int64_t each) { return double(each) == number; });
+  std::optional<HostTensor> known = one && *one && !e.keepsNumbers ? e.known(*one) : std::nullopt;
+  bool isIt = known && (known->isFloat() ? llvm::all_of(known->floats, [&](double each) { return each == number; })
+                                         : llvm::all_of(known->ints, [&](int64_t each) { return each == number; }));
+  if (isIt)
+    e.setRead(*one);
+  return isIt;
 }
 
 /// A state at the start, as (directions, batch, width); nothing where it is 0.
@@ -287,11 +292,10 @@ bool Recurrent::read() {
     e.unsupported("it has more than " + Twine(mostSteps) + " steps");
     return false;
   }
-  if (steps * directions * stepCost > e.budget) {
+  if (!e.budget.spend(steps * directions * stepCost)) {
     e.unsupported("with it the model has more steps than there is room for");
     return false;
   }
-  e.budget -= steps * directions * stepCost;
   w = in(1, "weights", {Size(directions), Size(gates * width), x.sizes()[2]});
   r = in(2, "weights of the state", {Size(directions), Size(gates * width), Size(width)});
   b = in(3, "bias", {Size(directions), Size(2 * gates * width)});

@@ -14,14 +14,8 @@ void importExpand(Node &n) {
   std::optional<Sizes> sizes = broadcast(x.sizes(), *wanted);
   if (!sizes) {
     Sizes mine = x.sizes();
-    std::optional<Emit::SizePair> apart = n.emit.meet(mine, *wanted);
-    if (!apart)
-      return;
-    if (!apart->first.isFixed() || !apart->second.isFixed())
-      n.emit.unsupported("shape " + str(mine) + " broadcasts to " + str(*wanted) + " only for some sizes of a call",
-                         "bind the dimension to one value with --dim");
-    else
-      n.emit.malformed("shape " + str(mine) + " does not broadcast to " + str(*wanted));
+    if (std::optional<Emit::SizePair> apart = n.emit.meet(mine, *wanted))
+      n.emit.misfit(apart->first, apart->second, "shapes " + str(mine) + " and " + str(*wanted), "broadcast");
     return;
   }
   n.set(0, n.emit.broadcast(x, *sizes));

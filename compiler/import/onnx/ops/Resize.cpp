@@ -176,7 +176,7 @@ static Operand resampled(Node &n, const Operand &x, const Along &along, const Me
 
 /// The method that the attributes name; nothing, and a problem, where we have none of that name.
 static std::optional<Method> methodOf(Node &n) {
-  bool early = n.opset < 11;
+  bool early = n.opset < 11 || n.proto.op_type() == "Upsample"; // which has stayed as it was
   std::string mode = n.stringAttr("mode", "nearest"),
               coordinates = n.stringAttr("coordinate_transformation_mode", early ? "asymmetric" : "half_pixel"),
               rounding = n.stringAttr("nearest_mode", early ? "" : "round_prefer_floor");
@@ -235,7 +235,7 @@ static std::optional<Along> alongOf(Node &n, int64_t axis, int64_t from, double 
                        llvm::formatv("{0:F0}", to).str();
   if (from < 1 || !(to >= 1))
     n.emit.malformed(change);
-  else if (to > double(n.emit.budget))
+  else if (to > double(n.emit.budget.left()))
     n.emit.unsupported(change);
   else
     return Along{axis, from, int64_t(to), scale};

@@ -12,10 +12,8 @@ static constexpr int64_t elementCost = 16;
 
 bool affordSequence(Emit &emit, size_t count) {
   int64_t cost = elementCost * int64_t(std::min<size_t>(count, mostTensors));
-  if (count <= mostTensors && cost <= emit.budget) {
-    emit.budget -= cost;
+  if (count <= mostTensors && emit.budget.spend(cost))
     return true;
-  }
   emit.unsupported(count > mostTensors ? "makes a sequence of more than " + Twine(mostTensors) + " tensors"
                                        : "makes more sequences than there is room for",
                    "export the model with one tensor in its place");

@@ -118,10 +118,9 @@ void importSqueeze(Node &n) {
   for (auto [i, size] : llvm::enumerate(before)) {
     if (!llvm::is_contained(*axes, int64_t(i)))
       sizes.push_back(size);
-    else if (size != Size(1) && !n.emit.same(size, Size(1))) {
-      n.emit.malformed("axis " + Twine(i) + " of shape " + str(before) + " is not of length 1");
-      return;
-    }
+    else if (!n.emit.same(size, Size(1)))
+      return (void)n.emit.misfit(size, Size(1), "axis " + Twine(i) + " of shape " + str(before) + " and length 1",
+                                 "fit");
   }
   n.set(0, n.emit.reshape(x, sizes));
 }

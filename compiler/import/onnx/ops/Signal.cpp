@@ -182,9 +182,8 @@ static void importWindow(Node &n, double a, double b, double c) {
     return;
   // Two cosines cost more than what a constant's element does elsewhere.
   constexpr int64_t more = 7;
-  if (*size > n.emit.budget / more)
+  if (*size > n.emit.budget.left() / more || !n.emit.budget.spend(more * *size))
     return (void)n.emit.unsupported("a window of " + Twine(*size) + " elements", "make it an initializer");
-  n.emit.budget -= more * *size;
   if (!isa<FloatType>(element))
     return (void)n.emit.unsupported("a window of " + elementName(element));
   HostTensor window = HostTensor::zeros(element, {*size});
