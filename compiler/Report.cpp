@@ -40,7 +40,7 @@ static KernelReport reportOf(plan::KernelOp kernel, plan::ProgramOp program, Arr
   kernel.walk([&](Operation *op) {
     report.heads += isa<HeadOp>(op);
     if (auto contraction = dyn_cast<ContractOp>(op))
-      if (std::optional<Size> flops = flopsOf(contraction))
+      if (std::optional<Size> flops = contraction.flops())
         append(report.flops, flops->str(), " + ");
     if (isa<NumericsOpInterface>(op))
       append(report.numerics, ruleOf(op));

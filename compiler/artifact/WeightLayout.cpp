@@ -44,33 +44,43 @@ fb::DType dtypeOf(Type element) {
   llvm_unreachable("every element of a model is listed");
 }
 
-/// For each member the first one with the same bytes.
-static std::vector<unsigned> firstEqual(const std::vector<WeightSource> &members) {
-  std::multimap<uint64_t, unsigned> seen;
-  std::vector<unsigned> first(members.size());
+/// A digest of a source's bytes, of `length` at each `step`.
+static uint64_t digestOf(const WeightSource &source, uint64_t length, uint64_t step) {
+  uint64_t bytes = source.count() * source.elementBytes();
+  const char *data = source.data;
   std::vector<char> copy;
-  for (unsigned m = 0; m < members.size(); ++m) {
-    const WeightSource &source = members[m];
-    uint64_t bytes = source.count() * source.elementBytes();
-    const char *data = source.data;
-    if (!source.contiguous()) {
-      copy.resize(bytes);
-      source.copyTo(copy.data());
-      data = copy.data();
+  if (!source.contiguous()) {
+    copy.resize(bytes);
+    source.copyTo(copy.data());
+    data = copy.data();
+  }
+  rt::Digest digest;
+  for (uint64_t at = 0; at < bytes; at += step)
+    digest.update(data + at, std::min(length, bytes - at));
+  return digest.finish();
+}
+
+/// For each member the first one with the same bytes. A line of every page tells most members apart; those that agree
+/// there are told apart by all of their bytes, and whoever agrees then is compared byte for byte.
+static std::vector<unsigned> firstEqual(const std::vector<WeightSource> &members) {
+  constexpr uint64_t page = 4096;
+  std::map<uint64_t, std::vector<unsigned>> alike;
+  for (unsigned m = 0; m < members.size(); ++m)
+    alike[digestOf(members[m], lineBytes, page)].push_back(m);
+  std::vector<unsigned> first(members.size());
+  for (const auto &[lines, some] : alike) {
+    std::multimap<uint64_t, unsigned> seen;
+    for (unsigned m : some) {
+      first[m] = m;
+      if (some.size() == 1)
+        continue;
+      uint64_t key = digestOf(members[m], page, page);
+      for (auto [it, end] = seen.equal_range(key); it != end && first[m] == m; ++it)
+        if (members[m].sameBytes(members[it->second]))
+          first[m] = it->second;
+      if (first[m] == m)
+        seen.emplace(key, m);
     }
-    // A line of every page tells members apart; whoever agrees there is compared byte for byte.
-    rt::Digest digest;
-    for (uint64_t at = 0; at < bytes; at += 4096)
-      digest.update(data + at, std::min<uint64_t>(lineBytes, bytes - at));
-    uint64_t key = digest.finish();
-    first[m] = m;
-    for (auto [it, end] = seen.equal_range(key); it != end; ++it)
-      if (source.sameBytes(members[it->second])) {
-        first[m] = it->second;
-        break;
-      }
-    if (first[m] == m)
-      seen.emplace(key, m);
   }
   return first;
 }

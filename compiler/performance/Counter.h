@@ -26,6 +26,12 @@ struct Reading {
   }
   Reading times(double n) const { return {fp32 * n, integer * n, special * n, fp64 * n, moves * n, waits * n, far}; }
   static Reading of(ScalarWork own) { return {own.fp32, own.integer, own.special, own.fp64}; }
+  /// n operations on elements of a type, those of 16 bits in float32.
+  static Reading arithmetic(mlir::Type element, double n) {
+    Reading one;
+    (element.isF64() ? one.fp64 : mlir::isa<mlir::FloatType>(element) ? one.fp32 : one.integer) = n;
+    return one;
+  }
   /// n other instructions. Half of them are moves and integer multiplications, which run on the pipe of fma.
   static Reading plain(double n) { return {.fp32 = n / 2, .integer = n / 2}; }
   /// The latency of the whole in latencies of a plain instruction: nearly each waits for the one before, and a special
@@ -85,6 +91,8 @@ private:
   /// if they are stored elsewhere. What all rows of a column share is added to `ofColumn`. `access` is of the kernel's
   /// space.
   Reading throughRegisters(mlir::Value value, mlir::Value sums, mlir::AffineMap access, Reading &ofColumn);
+  /// Bytes of an element in shared memory.
+  static double sharedBytesOf(mlir::Value value);
   void add(double elements, const Reading &one);
   /// Adds `each` of these, one after the other, to every warp.
   void addToAll(double each, const Reading &one);

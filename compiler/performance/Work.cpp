@@ -98,6 +98,8 @@ double Counter::termsOf(ContractOp op) { return product(op.mixedSizes()); }
 
 rt::Layout Counter::layoutOf(Contraction c) { return rt::parseLayout(plan::stringifyLayout(weightLayout(c.op))); }
 
+static Type elementOf(Value value) { return typeOf(value).getElementType(); }
+
 double Counter::bytesOf(Value value, bool ofAll) {
   RankedTensorType type = typeOf(value);
   Sizes own = getSizes(type);
@@ -129,7 +131,10 @@ void Counter::countMemory() {
   for (HeadOp head : steps.heads)
     if (!steps.places.contains(head.getResult()))
       work.dramBytes += bytesOf(head.getResult(), true);
-  kernel.getBody().walk([&](ContractOp op) { work.flops += 2 * product(getSizes(op.getType())) * termsOf(op); });
+  kernel.getBody().walk([&](ContractOp op) {
+    if (std::optional<Size> flops = op.flops())
+      work.flops += double(valueOf(*flops, sizes));
+  });
 }
 
 void Counter::begin(const llvm::Twine &what) {
@@ -206,7 +211,8 @@ Reading Counter::computing(Value value) {
     llvm::SaveAndRestore terms(readers, readers * termsOf(contract));
     all += reading(contract.getLhs());
     all += reading(contract.getRhs());
-    all += {.fp32 = 1, .integer = 2}; // the fma, and the loop
+    all += Reading::arithmetic(elementOf(value), 1); // the fma
+    all += {.integer = 2};                           // the loop
     return all.times(termsOf(contract));
   }
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
@@ -216,17 +222,23 @@ Reading Counter::computing(Value value) {
       terms *= double(valueOf(own[axis], sizes));
     llvm::SaveAndRestore inAll(readers, readers * terms);
     all += reading(reduce.getX());
-    all += {.fp32 = 1, .integer = 2};
+    all += Reading::arithmetic(elementOf(value), 1);
+    all += {.integer = 2};
     return all.times(terms);
   }
   if (auto arg = dyn_cast<ArgOp>(op)) {
     double terms = double(valueOf(getSizes(typeOf(arg.getX()))[arg.getAxis()], sizes));
     llvm::SaveAndRestore inAll(readers, readers * terms);
     all += reading(arg.getX());
-    all += {.fp32 = 1, .integer = 7}; // the key, and the comparison
+    all += Reading::arithmetic(elementOf(arg.getX()), 1); // the comparison
+    all += {.integer = 7};                                // the key
     return all.times(terms);
   }
   return {.integer = 1};
+}
+
+double Counter::sharedBytesOf(Value value) {
+  return std::max<double>(4, double(storageBytes(elementOf(value)))); // 16-bit floats and less lie as they are computed
 }
 
 void Counter::add(double elements, const Reading &one) {
@@ -249,7 +261,7 @@ void Counter::countElements(double elements, const Reading &one, Value stored) {
   own += {.integer = 6 + (place.narrow ? rounding(1) : 0), .moves = 1}; // the loop, row and column, and its store
   add(elements, own);
   add(std::min(double(geometry.threads), std::ceil(elements / 32) * 32), Reading::plain(perElements));
-  step->sharedBytes += elements * 4 * own.moves;
+  step->sharedBytes += elements * (stored ? sharedBytesOf(stored) : 4) * own.moves;
   step->chain.fp32 += perElements + each * own.inTurn();
   step->chain.shared += each * one.waits;
   step->chain.l2 += one.far; // the first time, then they are in L1
@@ -315,9 +327,11 @@ void Counter::countRows(const Step &of) {
     auto [passes, trees, keys] = phaseOf(op, each);
     known.clear();
     Reading one = reading(x);
-    Reading tree = {.fp32 = 4, .integer = 8, .moves = 4};
-    step->sharedBytes += lanes * 4 * (each * passes * one.moves + 4 * trees);
-    one += {.fp32 = 1, .integer = 3 + keys};
+    Reading tree = Reading::arithmetic(elementOf(x), 4);
+    tree += {.integer = 8, .moves = 4};
+    step->sharedBytes += lanes * sharedBytesOf(x) * (each * passes * one.moves + 4 * trees);
+    one += Reading::arithmetic(elementOf(x), 1);
+    one += {.integer = 3 + keys};
     add(lanes * each * passes, one);
     add(lanes * trees, tree);
     step->chain.fp32 += rounds * (each * passes * one.inTurn() + trees * tree.inTurn());
@@ -335,9 +349,10 @@ void Counter::countScatter(ScatterOp op) {
   double updates = columnsOf(op.getUpdates());
   Reading one = reading(op.getIndices());
   one += reading(op.getUpdates());
-  one += {.fp32 = 1, .integer = 10, .moves = 2, .waits = 2};
+  one += Reading::arithmetic(elementOf(op.getX()), 1);
+  one += {.integer = 10, .moves = 2, .waits = 2};
   add(rows * updates, one);
-  step->sharedBytes += rows * updates * 4 * one.moves;
+  step->sharedBytes += rows * updates * sharedBytesOf(op.getX()) * one.moves;
   double width = double(op.getWidth().value_or(1));
   double each = std::ceil(rows * width / double(geometry.threads)) * updates / width;
   step->chain.fp32 += each * one.inTurn();
@@ -345,21 +360,46 @@ void Counter::countScatter(ScatterOp op) {
   step->chain.barriers += 1;
 }
 
-/// Operations on the members' elements, of one element of the answer.
-static double perMember(HeadKind kind, double count) {
-  switch (kind) {
+/// Lanes that share the members of one answer (device/head.cuh, Sharers).
+static double sharersOf(HeadKind kind, double count) {
+  bool shares = kind == HeadKind::quantile || kind == HeadKind::vote;
+  return shares ? std::exp2(std::ceil(std::log2(std::min(count, 32.0)))) : 1;
+}
+
+/// What one answer takes of so many members' elements, or of as many rows of `columns` elements that vote, all sharers
+/// together.
+static Reading ofHead(HeadOp head, double count, double columns) {
+  Type element = elementOf(head.getX());
+  auto linear = [&](double each, double reads) {
+    Reading one = Reading::arithmetic(element, each * count);
+    one += {.integer = 3 * reads * count, .moves = reads * count};
+    return one;
+  };
+  switch (head.getKind()) {
   case HeadKind::mean:
-    return 1;
+    return linear(1, 1);
   case HeadKind::var:
   case HeadKind::std:
-    return 4;
+    return linear(4, 2);
   case HeadKind::min:
   case HeadKind::max:
-    return 2;
-  case HeadKind::quantile:
-    return 2 * 10 * count; // two ranks, each by comparing all with all
-  case HeadKind::vote:
-    return 2 * count;
+    return linear(2, 1);
+  case HeadKind::quantile: {
+    // Up to a warp's lanes each has a member, and sees all; else a pass for each bit of the keys, whose counts the
+    // lanes add up.
+    double lanes = sharersOf(head.getKind(), count);
+    if (count <= lanes)
+      return {.integer = 5 * lanes * count, .moves = lanes * count + count};
+    double passes = 8 * double(storageBytes(element)) + 2, shuffles = passes * lanes * std::log2(lanes);
+    return {.integer = 6 * passes * count + 2 * shuffles, .moves = passes * count + shuffles};
+  }
+  case HeadKind::vote: {
+    // A pass for each value, of which there may be as many as members.
+    double values = isa<FloatType>(element) ? std::min(columns, count) : count;
+    Reading one = isa<FloatType>(element) ? linear(2 * columns, columns) : Reading();
+    one += {.integer = 5 * values * count, .moves = values * count};
+    return one;
+  }
   }
   llvm_unreachable("every kind of head is listed");
 }
@@ -371,17 +411,16 @@ void Counter::countHeads() {
   std::vector<StepWork> own = std::move(work.steps);
   work.steps.clear();
   for (HeadOp head : steps.heads) {
-    HeadKind kind = head.getKind();
     double columns = double(valueOf(RowForm::of(typeOf(head.getX())).columns, sizes));
-    bool rowsVote = kind == HeadKind::vote && isa<FloatType>(typeOf(head.getX()).getElementType());
+    bool rowsVote = head.getKind() == HeadKind::vote && isa<FloatType>(elementOf(head.getX()));
     double elements = rows * (rowsVote ? 1 : columns);
-    double terms = perMember(kind, count) * count * (rowsVote ? columns : 1);
-    double reads = count * (kind == HeadKind::var || kind == HeadKind::std ? 2 : 1);
-    if (kind == HeadKind::quantile || kind == HeadKind::vote)
-      reads = terms;
-    begin("head " + stringifyHeadKind(kind));
-    step->l2Bytes = rows * columns * count * 4 + elements * 4;
-    countElements(elements, {.fp32 = terms, .integer = 3 * reads, .special = 1, .moves = reads}, Value());
+    begin("head " + stringifyHeadKind(head.getKind()));
+    step->l2Bytes = rows * columns * count * double(storageBytes(elementOf(head.getX()))) +
+                    elements * double(storageBytes(elementOf(head.getResult())));
+    double lanes = sharersOf(head.getKind(), count);
+    Reading one = ofHead(head, count, columns).times(1 / lanes);
+    one += {.special = 1};
+    countElements(elements * lanes, one, Value());
     // The members' values are loaded a few at a time, from the L2 cache: other processors wrote them.
     step->chain.l2 = std::ceil(elements / double(geometry.threads)) * std::ceil(count / 4);
   }

@@ -105,12 +105,6 @@ int64_t runOf(Value value, unsigned column, llvm::function_ref<bool(Value)> isSt
   return fits ? lengths.front() : 0;
 }
 
-std::optional<Size> flopsOf(ContractOp op) {
-  std::optional<Size> sums = product(getSizes(op.getType())), terms = op.terms(),
-                      products = sums && terms ? sums->times(*terms) : std::nullopt;
-  return products ? products->times(Size(2)) : std::nullopt;
-}
-
 int64_t bodyLength(MapOp map) {
   int64_t length = 0;
   for (Operation &op : map.getBody().front().without_terminator())

@@ -48,8 +48,6 @@ constexpr int64_t shortestRun = 64;
 /// kernel's space, through maps that are computed where they are read; 0 if it does not, or they are too short.
 int64_t runOf(mlir::Value value, unsigned column, llvm::function_ref<bool(mlir::Value)> isStored);
 
-/// What a contraction multiplies and adds, two a product; nothing past 2^63.
-std::optional<Size> flopsOf(ContractOp op);
 /// Operations of an element of a map. A math function is a dozen and more.
 int64_t bodyLength(MapOp map);
 

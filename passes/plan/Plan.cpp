@@ -50,7 +50,7 @@ private:
     for (auto dispatch : function.getOps<plan::DispatchOp>())
       dispatch.lookupKernel().walk([&](ContractOp op) { contractions.push_back(op); });
     for (ContractOp op : contractions) {
-      std::optional<Size> count = flopsOf(op);
+      std::optional<Size> count = op.flops();
       if (!count)
         return op.emitError("a contraction of more than 2^63 operations");
       flops.push_back(count->str());

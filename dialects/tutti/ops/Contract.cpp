@@ -119,6 +119,13 @@ Sizes ContractOp::mixedSizes() {
 
 std::optional<Size> ContractOp::terms() { return product(mixedSizes()); }
 
+std::optional<Size> ContractOp::flops() {
+  std::optional<Size> sums = product(getSizes(getType())), each = terms(),
+                      products = sums && each ? sums->times(*each) : std::nullopt;
+  constexpr int64_t ofProduct = 2, ofWord = 4 * ofProduct;
+  return products ? products->times(Size(getBytes() ? ofWord : ofProduct)) : std::nullopt;
+}
+
 bool ContractOp::comparesElements() { return false; }
 
 /// For each label of `labels`, its stride in a tensor with labels `own`: 0 when it has none.

@@ -48,8 +48,10 @@ func.func @main(%x: tensor<?x9xi32, ["batch"]>) -> tensor<?x35xi32, ["batch"]> {
   let extraClassDeclaration = [{
     /// The spec, read.
     ContractSpec labels();
-    /// How many products a sum is of; nothing where that is no size.
+    /// How many products a sum is of, with `bytes` of words of four; nothing where that is no size.
     std::optional<Size> terms();
+    /// Operations of all sums, two for each product of numbers or bytes; nothing past 2^63.
+    std::optional<Size> flops();
   }];
   let assemblyFormat = "$lhs `,` $rhs $spec (`bytes` $bytes^)? (`numerics` `` $numerics^)? attr-dict `:` type($lhs) `,` type($rhs)";
 }
