@@ -119,6 +119,11 @@ AffineMap simplifyAccess(AffineMap access, ArrayRef<Size> sizes) {
   return simplifyAffineMap(AffineMap::get(access.getNumDims(), access.getNumSymbols(), exprs, access.getContext()));
 }
 
+std::optional<AffineMap> composed(AffineMap inner, AffineMap outer, ArrayRef<Size> sizes) {
+  std::optional<AffineMap> plain = withoutSymbols(inner);
+  return plain ? std::optional(simplifyAccess(plain->compose(outer), sizes)) : std::nullopt;
+}
+
 std::optional<AffineMap> withoutSymbols(AffineMap access) {
   for (unsigned symbol = 0; symbol < access.getNumSymbols(); ++symbol)
     if (access.isFunctionOfSymbol(symbol))

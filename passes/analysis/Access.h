@@ -11,6 +11,10 @@ namespace tutti {
 /// (16 d0 + d1) floordiv 64 with d0 < 4 and d1 < 16 is 0.
 mlir::AffineMap simplifyAccess(mlir::AffineMap access, llvm::ArrayRef<Size> sizes);
 
+/// Where the element of a result with these sizes comes from, by `outer` and then by `inner`, simplified. Nothing if
+/// sizes that only the inner op knows take part.
+std::optional<mlir::AffineMap> composed(mlir::AffineMap inner, mlir::AffineMap outer, llvm::ArrayRef<Size> sizes);
+
 /// Divisions and remainders in a map.
 unsigned divisionsOf(mlir::AffineMap access);
 

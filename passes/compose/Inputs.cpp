@@ -95,11 +95,10 @@ std::optional<Accesses> accessesAt(const Makers &makers, AffineMap place, ArrayR
   for (MapOp map : makers.inOrder())
     for (auto [i, input] : llvm::enumerate(map.getInputs())) {
       bool isMade = llvm::is_contained(makers.inOrder(), input.getDefiningOp());
-      std::optional<AffineMap> plain = withoutSymbols(map.getAccess(i));
       if (makers.readsOwnPlace(map, i) && (isMade || isView))
         accesses[map].push_back(AffineMap::getMultiDimIdentityMap(sizes.size(), map.getContext()));
-      else if (plain)
-        accesses[map].push_back(simplifyAccess(plain->compose(place), sizes));
+      else if (std::optional<AffineMap> there = composed(map.getAccess(i), place, sizes))
+        accesses[map].push_back(*there);
       else
         return std::nullopt;
     }
@@ -227,13 +226,14 @@ struct IndicesWhereTheyWere : OpRewritePattern<GatherOp> {
     MapOp map = littleMapOfIndices(op);
     for (unsigned i = 0; map && map->hasOneUse() && i < map.getInputs().size(); ++i) {
       auto move = map.getInputs()[i].getDefiningOp<MapOp>();
-      std::optional<AffineMap> inner = move && move.isMove() ? withoutSymbols(move.getAccess(0)) : std::nullopt;
-      if (!inner)
+      std::optional<AffineMap> there =
+          move && move.isMove() ? composed(move.getAccess(0), map.getAccess(i), getSizes(map.getType())) : std::nullopt;
+      if (!there)
         continue;
       SmallVector<Value> inputs(map.getInputs());
       auto accesses = llvm::to_vector(map.getMaps().getAsValueRange<AffineMapAttr>());
       inputs[i] = move.getInputs()[0];
-      accesses[i] = simplifyAccess(inner->compose(accesses[i]), getSizes(map.getType()));
+      accesses[i] = *there;
       rewriter.setInsertionPoint(map);
       rewriter.replaceOp(map, remapped(rewriter, map, map.getType(), inputs, accesses));
       return success();

@@ -14,13 +14,6 @@ namespace tutti {
 
 namespace {
 
-/// Where an element of `result` comes from, by `outer` and then by `inner`. Nothing if sizes that only the inner op
-/// knows take part.
-std::optional<AffineMap> composed(AffineMap inner, AffineMap outer, RankedTensorType result) {
-  std::optional<AffineMap> plain = withoutSymbols(inner);
-  return plain ? std::optional(simplifyAccess(plain->compose(outer), getSizes(result))) : std::nullopt;
-}
-
 /// The move that an operand of a map has been through, and where its elements come from before it. Nothing where that
 /// takes more divisions.
 struct Before {
@@ -39,7 +32,7 @@ struct Before {
     }
     if (failed(inner))
       return std::nullopt;
-    std::optional<AffineMap> access = composed(*inner, map.getAccess(operand), map.getType());
+    std::optional<AffineMap> access = composed(*inner, map.getAccess(operand), getSizes(map.getType()));
     if (!access || divisionsOf(*access) > divisionsOf(map.getAccess(operand)))
       return std::nullopt;
     return Before{from, *access};
@@ -128,7 +121,7 @@ struct MoveToShape : OpRewritePattern<ReshapeOp> {
     FailureOr<AffineMap> outer = op.operandMap();
     if (failed(outer))
       return failure();
-    std::optional<AffineMap> access = composed(move.getAccess(0), *outer, op.getType());
+    std::optional<AffineMap> access = composed(move.getAccess(0), *outer, getSizes(op.getType()));
     if (!access || divisionsOf(*access) > divisionsOf(move.getAccess(0)))
       return failure();
     rewriter.replaceOpWithNewOp<MapOp>(op, op.getType(), move.getInputs()[0], *access);
@@ -220,7 +213,7 @@ struct SinkBelowParameters : OpRewritePattern<MapOp> {
     llvm::SmallSetVector<int64_t, 2> runs;
     for (unsigned i = 0; i < inputs.size(); ++i)
       if (isParameter(inputs[i])) {
-        std::optional<AffineMap> access = composed(op.getAccess(i), *place, from);
+        std::optional<AffineMap> access = composed(op.getAccess(i), *place, getSizes(from));
         if (!access)
           return failure();
         maps.push_back(*access);

@@ -18,9 +18,6 @@
 
 using namespace mlir;
 
-static tutti::rt::Strips::When when;
-tutti::rt::Strips::When tutti::rt::stripsWhen() { return when; }
-
 namespace tutti::laws {
 
 static llvm::Error failed(const tutti_error_t &error) {
@@ -236,9 +233,9 @@ llvm::Expected<std::vector<HostTensor>> Artifact::run(ArrayRef<HostTensor> input
     if (tutti_status_t status = tutti_session_bind_output(session, head, &tensor))
       return said(status);
   }
-  when = call.strips ? rt::Strips::When::always : rt::Strips::When::faster;
+  rt::Strips::when = call.strips ? rt::Strips::When::always : rt::Strips::When::faster;
   tutti_status_t ran = tutti_session_run(session);
-  when = rt::Strips::When::faster;
+  rt::Strips::when = rt::Strips::When::faster;
   if (ran)
     return said(ran);
   for (auto [own, result] : llvm::zip_equal(memory, results)) {

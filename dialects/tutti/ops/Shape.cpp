@@ -229,6 +229,8 @@ static std::optional<Size> sum(const Size &a, const Size &b) {
   int64_t factor;
   if (llvm::AddOverflow(a.getFactor(), b.getFactor(), factor))
     return std::nullopt;
+  if (a.getFactor() == 0)
+    return b;
   return a.isFixed() ? Size(factor) : a.dividedBy(Size(a.getFactor()))->times(Size(factor));
 }
 

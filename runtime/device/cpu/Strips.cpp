@@ -33,7 +33,7 @@ int64_t lengthOf(int64_t places, int64_t fit, int64_t members, uint32_t threads,
 }
 } // namespace
 
-[[gnu::weak]] Strips::When stripsWhen() { return Strips::When::faster; }
+Strips::When Strips::when = When::faster;
 
 bool Strips::build(const Call &call, uint32_t threads) {
   axis = call.program->strips();
@@ -120,7 +120,7 @@ bool Strips::measure(const Call &call) {
 /// Cuts a phase into strips. Whether that can be, and pays.
 bool Strips::cut(const Call &call, uint32_t threads, Phase phase) {
   Run &run = runs[phase];
-  bool always = stripsWhen() == When::always;
+  bool always = when == When::always;
   int64_t numMembers = phase == members ? call.numActive : 1, places = call.sizes[axis], tasks;
   if (places < 1 || !checkedMul(numMembers, places, tasks) || tasks > kMaxTasks)
     return false;
@@ -244,7 +244,7 @@ bool Strips::place(const Call &call, uint32_t threads) {
 bool Strips::choose(const Call &call, uint32_t threads) {
   for (Run &run : runs)
     run.strips = 0;
-  if (!axis || stripsWhen() == When::never || !measure(call))
+  if (!axis || when == When::never || !measure(call))
     return false;
   for (Phase phase : {shared, members})
     if (!cut(call, threads, phase))

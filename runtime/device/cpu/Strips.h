@@ -19,6 +19,8 @@ public:
 
   /// When calls run in strips; `always`: whatever can does, in the shortest.
   enum class When : uint8_t { faster, always, never };
+  /// Of all sessions of the process; only tests, whose calls are small, set it.
+  static When when;
 
   /// Takes memory for what depends on the program alone; false when there is not enough.
   [[nodiscard]] bool build(const Call &call, uint32_t threads);
@@ -71,8 +73,5 @@ private:
   Array<uint64_t> words;
   size_t wordsEach = 0; ///< of a thread
 };
-
-/// `faster`. A test that wants something else defines the function itself, which the linker then takes.
-Strips::When stripsWhen();
 
 } // namespace tutti::rt
