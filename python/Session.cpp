@@ -143,6 +143,8 @@ void SessionOfArrays::bind(nb::handle name, nb::handle object, Array::For use) {
 void SessionOfArrays::rebind(Input &input, std::optional<Bound> bound) {
   if (bound && session.bindInput(bound->array.tensor(input.name.c_str())))
     bound.reset();
+  if (!bound) // while a run that has not ended reads it, it is kept
+    (void)static_cast<bool>(session.unbindInput(input.name));
   keep(input.bound, std::move(bound));
 }
 

@@ -55,7 +55,7 @@ private:
   };
 
   void bind(nb::handle name, nb::handle array, Array::For use);
-  /// Binds what was bound before, or nothing: the runtime then has what runs may not use.
+  /// Binds what was bound before, or nothing.
   void rebind(Input &input, std::optional<Bound> bound);
   void bind(Output &output, Bound bound);
   void bindNew(Output &output);

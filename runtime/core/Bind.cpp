@@ -116,7 +116,7 @@ tutti_status_t Session::bindTo(const tutti_tensor_t &tensor, const char *head, S
     return fail(&call.error, TUTTI_INVALID_ARGUMENT,
                 "'%.200s' lies in memory of kind %u, expected one of tutti_memory_t", tensor.name,
                 rawOf(tensor.memory));
-  bool unbind = !tensor.data && side == Side::output && !managed;
+  bool unbind = !tensor.data && !managed && (side == Side::output || tensor.dtype == TUTTI_NONE);
   if (!unbind) {
     if ((status = checkGiven(*port, tensor)))
       return status;
@@ -129,10 +129,18 @@ tutti_status_t Session::bindTo(const tutti_tensor_t &tensor, const char *head, S
   if (port->managed || (port->bound && port->bound != tensor.data && port->memory == TUTTI_MEMORY_HOST))
     if ((status = engine->wait()))
       return status;
+  if (unbind && side == Side::input) { // its dims stay, as those of the next are the same most of the time
+    giveBack(*port);
+    port->bound = nullptr;
+    port->absent = true;
+    dirty = std::max(dirty, Dirty::pointers);
+    return TUTTI_OK;
+  }
   bool same = port->shaped && port->memory == tensor.memory, wasInPlace = port->inPlace;
   if ((status = engine->admit(*port, tensor)))
     return status;
   giveBack(*port);
+  port->absent = false;
   // Rebinding buffers of one shape and kind, call after call, costs no more than the pointers.
   size_t dimBytes = size_t(tensor.rank) * sizeof(int64_t);
   if (!unbind) {

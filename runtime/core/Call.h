@@ -15,7 +15,8 @@ struct PortState {
   void *owned;              ///< outputs: the session's own
   tutti_memory_t memory;    ///< of what is bound; without that, where an output's own is wanted
   bool inPlace;             ///< the device works on (or copies straight from and to) the bound memory
-  bool shaped;              ///< `given` holds the dims of what is bound
+  bool shaped;              ///< `given` holds the dims of what is bound, or was before it was let go
+  bool absent;              ///< an input that was let go
   DLManagedTensor *managed; ///< what the session gives back when something else is bound
   int64_t given[TUTTI_MAX_RANK];
   int64_t dims[TUTTI_MAX_RANK]; ///< under the current sizes

@@ -70,11 +70,18 @@ tutti_status_t Session::setDimension(const char *name, int64_t value) {
               known.used ? known.text : "none");
 }
 
+tutti_status_t Session::checkInputs() {
+  for (uint32_t i = 0; i < call.numInputs; ++i)
+    if (const PortState &port = call.ports[i]; !port.shaped || port.absent)
+      return fail(&call.error, TUTTI_NOT_BOUND, "input '%.200s' is not bound", port.info->name);
+  return TUTTI_OK;
+}
+
 /// Finds the value of every size, and with them the dims of every port.
 tutti_status_t Session::resolveSizes(bool needInputs) {
-  for (uint32_t i = 0; needInputs && i < call.numInputs; ++i)
-    if (!call.ports[i].shaped)
-      return fail(&call.error, TUTTI_NOT_BOUND, "input '%.200s' is not bound", call.ports[i].info->name);
+  if (needInputs)
+    if (auto status = checkInputs())
+      return status;
   call.sizes[0] = call.numActive;
   for (uint32_t i = 1; i < call.sizes.size(); ++i) {
     const fb::Size &size = *call.program->sizes()->Get(i);
@@ -83,7 +90,8 @@ tutti_status_t Session::resolveSizes(bool needInputs) {
                     : chosen[i]                          ? chosen[i]
                                                          : -1;
     for (uint32_t p = 0; p < call.numInputs && value < 0; ++p)
-      for (int32_t d = 0; call.ports[p].shaped && d < call.ports[p].info->rank && value < 0; ++d) {
+      for (int32_t d = 0; call.ports[p].shaped && !call.ports[p].absent && d < call.ports[p].info->rank && value < 0;
+           ++d) {
         const fb::Extent &extent = *call.ports[p].port->type()->dims()->Get(uint32_t(d));
         if (count(extent.terms()) != 1)
           continue;
@@ -171,6 +179,8 @@ tutti_status_t Session::run(Until until) {
     if (auto status = prepare())
       return status;
   if (dirty != Dirty::nothing) {
+    if (auto status = checkInputs())
+      return status;
     if (auto status = checkOverlaps())
       return status;
     engine->rebind();

@@ -182,6 +182,28 @@ TEST(Session, runsTheActiveSetInItsOrder) {
   }
 }
 
+TEST(Session, anInputThatWasLetGoIsNotRead) {
+  Fixture f;
+  auto x = inputOf(4), z = inputOf(6);
+  ASSERT_FALSE(f.session.unbindInput("x")) << "nothing is bound";
+  ASSERT_FALSE(f.bind(x));
+  ASSERT_FALSE(f.session.run());
+  ASSERT_FALSE(f.session.unbindInput("x"));
+  for (int i = 0; i < 2; ++i) {
+    Error error = f.session.run();
+    EXPECT_EQ(error.status(), TUTTI_NOT_BOUND);
+    EXPECT_EQ(error.message(), "input 'x' is not bound");
+  }
+  EXPECT_EQ(f.session.unbindInput("z").status(), TUTTI_NOT_FOUND);
+  // Of the same dims, or of others.
+  for (const auto *next : {&x, &z}) {
+    ASSERT_FALSE(f.bind(*next));
+    ASSERT_FALSE(f.session.run());
+    EXPECT_EQ(f.get("members"), answerOf(*next, {0, 1, 2}).members);
+    ASSERT_FALSE(f.session.unbindInput("x"));
+  }
+}
+
 TEST(Session, refusesABadActiveSetAndKeepsTheOldOne) {
   Fixture f;
   auto x = inputOf(4);

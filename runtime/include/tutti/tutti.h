@@ -356,7 +356,8 @@ TUTTI_API tutti_status_t tutti_session_set_dimension(tutti_session_t *session, c
 /** Binds an input to the caller's memory; strides, when given, have to be the dense ones. tensor->data is read by every
  * run until another is bound. A per-member input has the member axis first. A session on a CUDA device takes memory of
  * that device as it is, and copies what lies in host memory (straight from there, if the driver has pinned it). When
- * the data has to be there, `stream` of tutti_session_options_t says. Errors: TUTTI_NOT_FOUND, TUTTI_DTYPE_MISMATCH,
+ * the data has to be there, `stream` of tutti_session_options_t says. data == NULL and the dtype TUTTI_NONE let the
+ * input go: until another is bound, runs are TUTTI_NOT_BOUND. Errors: TUTTI_NOT_FOUND, TUTTI_DTYPE_MISMATCH,
  * TUTTI_SHAPE_MISMATCH (rank, fixed dims, strides; dims that depend on others are checked when they are used),
  * TUTTI_INVALID_ARGUMENT (memory of another device or kind, or misaligned), TUTTI_UNSUPPORTED (strides of elements
  * below a byte), TUTTI_DRIVER_ERROR (asking the driver about the memory, or waiting for a run under way). */

@@ -232,6 +232,12 @@ public:
                              TUTTI_MEMORY_HOST};
     return check(tutti_session_bind_input(handle, &tensor));
   }
+  /// Lets what is bound go: no run reads it any more.
+  Error unbindInput(const std::string &name) {
+    tutti_tensor_t none = {};
+    none.name = name.c_str();
+    return check(tutti_session_bind_input(handle, &none));
+  }
   /// What ends with the statement would be read after its end.
   template <typename T, typename Data, typename Dims>
     requires(!std::is_lvalue_reference_v<Data> && !std::ranges::borrowed_range<Data>)
