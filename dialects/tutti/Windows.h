@@ -96,24 +96,6 @@ template <typename Axes> llvm::SmallVector<int64_t> windowPlaces(const Axes &axe
   return all;
 }
 
-/// Whether what is gathered at so many places is one long row, whose elements have an index each, as channels are few
-/// and the image is small; else it has a row of channels for each place.
-inline bool isOneLongRow(int64_t channels, int64_t places) {
-  constexpr int64_t few = 4, most = 1 << 14;
-  return channels >= 1 && channels <= few && places <= most / channels;
-}
-
-/// The elements of such a row, the channels of a place side by side: where they lie in the image, whose channels come
-/// before its `size` places or behind them; -1 for those outside.
-inline llvm::SmallVector<int64_t> elementsOfPlaces(llvm::ArrayRef<int64_t> places, int64_t channels, int64_t size,
-                                                   bool channelsFirst) {
-  llvm::SmallVector<int64_t> all;
-  for (int64_t place : places)
-    for (int64_t channel = 0; channel < channels; ++channel)
-      all.push_back(place < 0 ? -1 : channelsFirst ? channel * size + place : place * channels + channel);
-  return all;
-}
-
 } // namespace tutti
 
 #endif

@@ -2,6 +2,7 @@
 // Windows of an image: gathered, so that each is a row in memory; or, for a product that can read its rows in place, a
 // move of an image that has its margin, which lies in memory once instead of once an element of a window.
 #include "Patterns.h"
+#include "passes/analysis/LongRows.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Target.h"
 #include "passes/analysis/Through.h"

@@ -106,6 +106,7 @@ Generator::Made Generator::op() {
       {&Generator::scan, 3, 1e3},          {&Generator::product, 9, 1e2},    {&Generator::productOfValues, 4, 1e2},
       {&Generator::softmax, 4, 64},        {&Generator::norm, 4, 64},        {&Generator::chosen, 2, 1e3},
       {&Generator::tied, 3, 1e2},          {&Generator::scatter, 1, 8},      {&Generator::chain, 16, 64},
+      {&Generator::beside, 8, 16},
   };
   int64_t all = 0;
   for (const Entry &entry : table)

@@ -42,6 +42,26 @@ Generator::Made Generator::transpose(const Node &x) {
   return Node{TransposeOp::create(builder, loc, x.value, builder.getDenseI64ArrayAttr(order)), x.most};
 }
 
+/// In the same shape: across the diagonal of two axes of one length, backwards along one, or around one.
+Generator::Made Generator::acrossItself(const Node &x) {
+  SmallVector<int64_t> axes = fixedAxes(x), order = llvm::to_vector(llvm::seq<int64_t>(x.rank()));
+  for (int64_t a : axes)
+    for (int64_t b : axes)
+      if (a < b && x.dims()[a] == x.dims()[b] && x.dims()[a] > 1 && chance(80)) {
+        std::swap(order[a], order[b]);
+        return Node{TransposeOp::create(builder, loc, x.value, builder.getDenseI64ArrayAttr(order)), x.most};
+      }
+  int64_t axis = fixedAxis(x, 2);
+  if (axis < 0)
+    return std::nullopt;
+  int64_t length = x.dims()[axis];
+  if (chance(50))
+    return take(x, axis, length - 1, length, -1);
+  int64_t first = between(1, length - 1);
+  Value parts[] = {take(x, axis, first, length - first, 1).value, take(x, axis, 0, first, 1).value};
+  return Node{ConcatOp::create(builder, loc, parts, number(axis)), x.most};
+}
+
 /// Two axes become one, or one two.
 Generator::Made Generator::reshape(const Node &x) {
   Sizes from = getSizes(x.type()), to = from;

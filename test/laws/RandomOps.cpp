@@ -248,4 +248,29 @@ Generator::Made Generator::chain(const Node &x) {
   return at.value == x.value ? Made() : at;
 }
 
+/// Something computed, and with it what is computed of it at other places of the same shape, both hidden, moved or
+/// reduced at the end. Passes see through moves to one maker that is read in two ways.
+Generator::Made Generator::beside(const Node &x) {
+  auto noted = [&](Node node) {
+    noteRough(node.value);
+    return node;
+  };
+  Node one = noted(*(chance(50) ? withParameter(x) : unary(x)));
+  Made elsewhere = acrossItself(one);
+  if (!elsewhere || one.most > 64)
+    return std::nullopt;
+  Node other = noted(*unary(noted(*elsewhere)));
+  SmallVector<Value> both{one.value, other.value};
+  if (chance(50))
+    std::swap(both[0], both[1]);
+  Node at = noted({pointwise(oneOf<const char *>({"add", "sub", "max"}), both), one.most + other.most});
+  using Maker = Made (Generator::*)(const Node &);
+  for (Maker next : {oneOf<Maker>({&Generator::reshape, &Generator::transpose, &Generator::slice}),
+                     oneOf<Maker>({&Generator::reduce, &Generator::withParameter, &Generator::product})})
+    if (Made made = chance(70) ? (this->*next)(at) : Made())
+      at = noted(*made);
+  rough.erase(at.value);
+  return at;
+}
+
 } // namespace tutti::laws

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Import of pooling, as reductions of windows, taken element by element, split from the image or gathered.
 #include "compiler/import/onnx/ops/Windows.h"
+#include "passes/analysis/LongRows.h"
 
 #include <limits>
 
