@@ -151,16 +151,18 @@ Failure fillInputs(std::span<const tutti_port_t> ports, const fb::Program &progr
         program.buffers()->Get(port->buffer())->space() == fb::Space::input)
       known[rt::text(port->name())] = port;
   std::mt19937 random(1);
+  uint64_t left = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)) / kSets; // bytes of a set
   for (const tutti_port_t &port : ports) {
     std::vector<int64_t> shape;
     for (int32_t d = 0; d < port.rank; ++d)
       shape.push_back(rt::valueOf(known[port.name]->type()->dims()->Get(uint32_t(d)), inputs.sizes.data()));
     uint64_t bytes = 0;
     rt::denseBytes(fb::DType(port.dtype), shape.data(), uint32_t(shape.size()), bytes);
-    if (uint64_t most = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)) / kSets; bytes > most)
-      return {ExitCode::resource, std::to_string(kSets) + " random inputs " + quote(port.name) + " of " +
-                                      std::to_string(bytes) +
-                                      " bytes each are more than this machine's memory; --dim times smaller sizes"};
+    if (bytes > left)
+      return {ExitCode::resource, std::to_string(kSets) + " sets of random inputs, of which " + quote(port.name) +
+                                      " has " + std::to_string(bytes) +
+                                      " bytes, are more than this machine's memory; --dim times smaller sizes"};
+    left -= bytes;
     for (InputSet &set : inputs.sets) {
       set.data.emplace_back(bytes);
       fillRandom(port.dtype, set.data.back(), random);
