@@ -86,7 +86,8 @@ void bindSession(nb::module_ &module) {
 threads: that a run uses, the caller among them; 0: one for each CPU of the process.
 device: "cpu", "cuda", "cuda:1" ... or "emulated"; None: the first of cuda, cpu that the artifact has code for and the machine can run.
 program: one of `programs`; None: the first that the device can run, of those that take inputs of these `shapes`.
-target: the level of CPU code, "x86-64-v3", "x86-64-v4" ...; None: the best that this CPU runs.
+target: CPU code, and with it the device: "x86-64-v3", "x86-64-v4" ... or "cpu", the best that this CPU runs; None:
+    that, where the device is a CPU.
 stream: a CUstream to work on, as torch.cuda.Stream.cuda_stream has it; None or 0: the default stream, so that tensors
     written and read there need no waiting. It outlives the session.
 context: a CUcontext to work in; None: the stream's, or the device's primary context.

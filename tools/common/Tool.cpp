@@ -128,7 +128,7 @@ void addDeviceArguments(CLI::App &app, DeviceArguments &arguments) {
                  "cpu, cuda, cuda:N or emulated (default: cuda, then cpu, whichever has code that runs here)")
       ->type_name("DEVICE");
   app.add_option("--target", arguments.target,
-                 "run the code of this CPU level: cpu-v3 or cpu-avx512 (default: the best)")
+                 "run CPU code of this level: cpu-v3 or cpu-avx512; or of the best: cpu (default on a CPU)")
       ->type_name("T");
   wholeNumber(app.add_option("--threads", arguments.threads, "CPU threads to use (default: the CPUs of this process)"),
               1, 1024)
