@@ -55,7 +55,7 @@ private:
       withParameter(const Node &x), choice(const Node &x), reduce(const Node &x), scan(const Node &x),
       product(const Node &x), productOfValues(const Node &x), softmax(const Node &x), norm(const Node &x),
       chosen(const Node &x), tied(const Node &x), scatter(const Node &x), chain(const Node &x), beside(const Node &x);
-  Made acrossItself(const Node &x);
+  Made acrossItself(const Node &x), withoutSign(const Node &x);
 
   std::mt19937 random;
   mlir::OpBuilder builder;

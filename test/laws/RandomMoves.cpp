@@ -62,6 +62,27 @@ Generator::Made Generator::acrossItself(const Node &x) {
   return Node{ConcatOp::create(builder, loc, parts, number(axis)), x.most};
 }
 
+/// Integers moved as unsigned ones, or to them and back.
+Generator::Made Generator::withoutSign(const Node &x) {
+  if (isa<FloatType>(element))
+    return std::nullopt;
+  auto castTo = [&](Value value, Type type) {
+    auto from = cast<RankedTensorType>(value.getType());
+    return CastOp::create(builder, loc, getTensorType(getSizes(from), type), value).getResult();
+  };
+  Type without = IntegerType::get(&context(), element.getIntOrFloatBitWidth(), IntegerType::Unsigned);
+  Node at{castTo(x.value, without), x.most};
+  for (int64_t moves = below(3); moves > 0; --moves) {
+    auto order = llvm::to_vector(llvm::seq<int64_t>(at.rank()));
+    if (at.rank() > 1)
+      std::swap(order[below(at.rank())], order[below(at.rank())]);
+    at.value = TransposeOp::create(builder, loc, at.value, builder.getDenseI64ArrayAttr(order));
+    if (chance(40))
+      at.value = castTo(castTo(at.value, element), without);
+  }
+  return Node{castTo(at.value, element), x.most};
+}
+
 /// Two axes become one, or one two.
 Generator::Made Generator::reshape(const Node &x) {
   Sizes from = getSizes(x.type()), to = from;

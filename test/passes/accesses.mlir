@@ -1,6 +1,6 @@
 // What is composed of moves reads the elements that the moves one by one would have.
 // RUN: split-file %s %t
-// RUN: for f in turned part around; do \
+// RUN: for f in turned part around signs; do \
 // RUN:   tutti-compile %t/$f.mlir --target %cpu,emulated --precision f32-ffma -o %t/$f.tutti || exit 1; \
 // RUN:   for d in cpu emulated; do env TUTTI_CUDA_DRIVER=$TUTTI_LIBRARIES/libcuda-emulated.so tutti-verify %t/$f.tutti %t/$f.mlir --device $d > %t/said || { cat %t/said; exit 1; }; done; \
 // RUN: done
@@ -45,4 +45,13 @@ func.func @main(%x: tensor<?x100xf32, ["batch"]> {tutti.name = "x"}, %i: tensor<
   %3 = tutti.add %2, %one : tensor<128xi64>, tensor<i64>
   %4 = tutti.gather %x at %3 axis 1 : tensor<?x100xf32, ["batch"]>, tensor<128xi64>
   return %4 : tensor<?x128xf32, ["batch"]>
+}
+
+// A number that gains or loses its sign is no move: what is turned behind it has another type.
+//--- signs.mlir
+func.func @main(%x: tensor<?x3x4x5xui8, ["batch"]> {tutti.name = "x"}) -> (tensor<?x5x12xi8, ["batch"]> {tutti.name = "y"}) {
+  %0 = tutti.transpose %x [0, 3, 1, 2] : tensor<?x3x4x5xui8, ["batch"]>
+  %1 = tutti.cast %0 : tensor<?x5x3x4xui8, ["batch"]> -> tensor<?x5x3x4xi8, ["batch"]>
+  %2 = tutti.reshape %1 : tensor<?x5x3x4xi8, ["batch"]> -> tensor<?x5x12xi8, ["batch"]>
+  return %2 : tensor<?x5x12xi8, ["batch"]>
 }

@@ -17,7 +17,8 @@ void MapOp::build(OpBuilder &builder, OperationState &state, RankedTensorType re
 bool MapOp::isMove() {
   Block &block = getBody().front();
   return getInputs().size() == 1 && block.without_terminator().empty() &&
-         block.getTerminator()->getOperand(0) == block.getArgument(0);
+         block.getTerminator()->getOperand(0) == block.getArgument(0) &&
+         typeOf(getInputs()[0]).getElementType() == getType().getElementType(); // not where a sign is gained or lost
 }
 
 LogicalResult MapOp::lift(LiftContext &context) {
