@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The way back to the interpreter's lock, or none.
 #include "Unlocked.h"
 
 #include <unistd.h>

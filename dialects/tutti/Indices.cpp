@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Ends of index expressions, and whether an index comes to them.
 #include "Indices.h"
 
-#include "mlir/IR/AffineExprVisitor.h"
-#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
