@@ -49,6 +49,8 @@ class Artifacts(Package):
             tutti.load(other)
         with self.assertRaises(TypeError):
             tutti.load(3)
+        with self.assertRaisesRegex(ValueError, "null character"):
+            tutti.load("digits\0.tutti")
 
     def test_is_loaded_from_bytes(self):
         expected = tutti.load(digits()).session(threads=1).run({"image": images(2)})["logits"]

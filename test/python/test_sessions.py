@@ -115,6 +115,10 @@ class Threads(Package):
         with self.assertRaisesRegex(KeyError, "said first"):
             with tutti.load(digits()).session(device="cpu", threads=1):
                 raise KeyError("said first")
+        session.close()
+        with self.assertRaisesRegex(tutti.UsageError, "closed"):
+            with session:
+                pass
 
 
 class Device(Package):

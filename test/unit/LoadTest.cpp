@@ -7,6 +7,8 @@
 #include <random>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,6 +65,13 @@ TEST(Load, whatIsNoFile) {
   EXPECT_EQ(session, nullptr);
   EXPECT_EQ(tutti::Artifact::open("/tmp").error().exitCode(), 2);
   EXPECT_EQ(tutti::Artifact::open("/dev/null").error().exitCode(), 2);
+  sockaddr_un place = {AF_UNIX, {}};
+  std::snprintf(place.sun_path, sizeof(place.sun_path), "%sload-%d", testing::TempDir().c_str(), getpid());
+  int socketOf = socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(bind(socketOf, reinterpret_cast<sockaddr *>(&place), sizeof(place)), 0);
+  EXPECT_EQ(tutti::Artifact::open(place.sun_path).error().status(), TUTTI_INVALID_ARGUMENT) << "a socket";
+  close(socketOf);
+  unlink(place.sun_path);
 }
 
 TEST(Load, everyTruncation) {

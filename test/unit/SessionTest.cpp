@@ -382,7 +382,10 @@ TEST(Session, refusesOddOptions) {
   EXPECT_EQ(status([](Options &o) { o.program = 1; }), TUTTI_NOT_FOUND);
   EXPECT_EQ(status([](Options &o) { o.target = "sparc"; }), TUTTI_INVALID_ARGUMENT);
   EXPECT_EQ(status([](Options &o) { o = {}; }), TUTTI_INVALID_ARGUMENT) << "of no size: not even its threads are read";
-  EXPECT_EQ(status([](Options &o) { o.target = "x86-64-v3"; }), TUTTI_OK);
+  for (const char *level : {"x86-64-v3", "cpu-v3", "cpu"}) {
+    SCOPED_TRACE(level);
+    EXPECT_EQ(status([&](Options &o) { o.target = level; }), TUTTI_OK);
+  }
   EXPECT_EQ(status([](Options &o) { o.struct_size = SIZE_MAX; }), TUTTI_INVALID_ARGUMENT);
   // A newer program's options: what they have more is as it always was, or is not known here.
   struct {

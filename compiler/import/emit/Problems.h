@@ -15,8 +15,8 @@ struct Problem {
   std::string reason, advice;
 };
 
-/// What an import may still cost, in elements that are computed or looked through: a small file must not make us work
-/// for long.
+/// What an import may still cost: elements that are computed or looked through, or ops that are made. A small file must
+/// not make us work for long.
 class Budget {
 public:
   explicit Budget(int64_t elements = least) : elements(elements) {}
@@ -52,8 +52,8 @@ public:
 
   /// Takes room for `count` elements that are computed while importing; false and a problem where there is none.
   bool affords(int64_t count);
-  Budget budget;
-  Budget ops = Budget(mostMade); ///< that may still be made, in elements of one each
+  Budget budget; ///< of elements
+  Budget ops = Budget(mostMade);
   /// Sizes were made one while importing: what was built is void, and what is wrong with it no problem.
   bool restart = false;
 
