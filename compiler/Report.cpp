@@ -28,8 +28,8 @@ static KernelReport reportOf(plan::KernelOp kernel, plan::ProgramOp program, Arr
   report.name = kernel.getSymName().str();
   report.family = plan::stringifyFamily(kernel.getFamily()).str();
   report.lifted = kernel.getLifted();
-  for (Attribute size : kernel.getRows())
-    report.rows.push_back(cast<StringAttr>(size).str());
+  for (const Size &size : kernel.getRows().getValue())
+    report.rows.push_back(size.str());
   program.walk([&](plan::LaunchOp launch) {
     if (launch.getKernel() != kernel.getSymName())
       return;

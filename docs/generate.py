@@ -230,9 +230,9 @@ INTRO = """# Ops of the tutti dialect
 
 ```sh
 cat > model.mlir <<'END'
-func.func @main(%x: tensor<?x4xf32, ["batch"]>) -> tensor<?x4xf32, ["batch"]> {
-  %y = tutti.tanh %x : tensor<?x4xf32, ["batch"]>
-  return %y : tensor<?x4xf32, ["batch"]>
+func.func @main(%x: tensor<?x4xf32, #tutti.sizes<batch>>) -> tensor<?x4xf32, #tutti.sizes<batch>> {
+  %y = tutti.tanh %x : tensor<?x4xf32, #tutti.sizes<batch>>
+  return %y : tensor<?x4xf32, #tutti.sizes<batch>>
 }
 END
 tutti-opt model.mlir                             # parses, verifies, prints
@@ -240,7 +240,7 @@ tutti-compile model.mlir -o model.tutti          # as a model of one member
 ```
 
 What a member computes, in the stages `model` and `batched`, and inside kernels. One op stands for one function of whole tensors; a size
-that a call decides is `?`, and the tensor's encoding names it: `tensor<?x784xf32, ["batch"]>`. [DESIGN.md](../DESIGN.md), section 5, says why
+that a call decides is `?`, and the tensor's encoding names it: `tensor<?x784xf32, #tutti.sizes<batch>>`. [DESIGN.md](../DESIGN.md), section 5, says why
 these ops and no others; [numerics.md](../numerics.md) fixes their bits.
 
 - **elements**: the element types taken. *Floats* are f32, f64, f16 and bf16; *integers* i8 to i64 and ui8 to ui64.
@@ -294,14 +294,14 @@ def ops_page(tools: Tools) -> str:
 MODEL = """module attributes {tutti.members = 10 : i64, tutti.sizes = {batch = array<i64: 1, 64>}} {
   tutti.param @trunk : tensor<8x4xf32>
   tutti.param per_member @w : tensor<4x2xf32>
-  func.func @main(%x: tensor<?x8xf32, ["batch"]> {tutti.name = "x"})
-      -> (tensor<?x2xf32, ["batch"]> {tutti.name = "y", tutti.heads = ["members", "mean"]}) {
+  func.func @main(%x: tensor<?x8xf32, #tutti.sizes<batch>> {tutti.name = "x"})
+      -> (tensor<?x2xf32, #tutti.sizes<batch>> {tutti.name = "y", tutti.heads = ["members", "mean"]}) {
     %trunk = tutti.get @trunk : tensor<8x4xf32>
-    %t = tutti.contract %x, %trunk "bk,kn->bn" : tensor<?x8xf32, ["batch"]>, tensor<8x4xf32>
-    %h = tutti.relu %t : tensor<?x4xf32, ["batch"]>
+    %t = tutti.contract %x, %trunk "bk,kn->bn" : tensor<?x8xf32, #tutti.sizes<batch>>, tensor<8x4xf32>
+    %h = tutti.relu %t : tensor<?x4xf32, #tutti.sizes<batch>>
     %w = tutti.get @w : tensor<4x2xf32>
-    %y = tutti.contract %h, %w "bk,kn->bn" : tensor<?x4xf32, ["batch"]>, tensor<4x2xf32>
-    return %y : tensor<?x2xf32, ["batch"]>
+    %y = tutti.contract %h, %w "bk,kn->bn" : tensor<?x4xf32, #tutti.sizes<batch>>, tensor<4x2xf32>
+    return %y : tensor<?x2xf32, #tutti.sizes<batch>>
   }
 }
 """

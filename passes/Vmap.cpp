@@ -212,15 +212,12 @@ private:
                            SmallVectorImpl<Value> &values, SmallVectorImpl<DictionaryAttr> &attributes) {
     for (StringRef head : headsAsked(function, index)) {
       Value value = members;
-      std::optional<HeadText> asked = HeadText::parse(head);
-      if (!asked)
-        return function.emitError("expected a head (")
-               << headTexts << ") for result " << index << ", got '" << head << "'";
-      if (asked->kind) {
+      HeadText asked = *HeadText::parse(head);
+      if (asked.kind) {
         HeadOp::Properties properties;
-        properties.kind = HeadKindAttr::get(&getContext(), *asked->kind);
-        if (asked->q)
-          properties.q = builder.getF64FloatAttr(*asked->q);
+        properties.kind = HeadKindAttr::get(&getContext(), *asked.kind);
+        if (asked.q)
+          properties.q = builder.getF64FloatAttr(*asked.q);
         // Asked first: to build an op whose types do not fit would end the process.
         SmallVector<Type> type;
         if (failed(HeadOp::inferReturnTypes(&getContext(), members.getLoc(), members, {}, &properties, {}, type)))

@@ -65,7 +65,7 @@ Extents::Grid Extents::gridOf(ArrayRef<plan::LaunchOp> parts, const CudaLaunch &
   if (parts.size() == 1) {
     // The position in the active set is y, and where that does not suffice z (codegen/cuda/Kernel.h).
     plan::LaunchOp op = parts.front();
-    x = tiles(*Size::parse(op.getRows()), how.rows.front());
+    x = tiles(op.getRows().getValue(), how.rows.front());
     if (op.getLifted()) {
       Size members = Size::symbol(op.membersSize());
       bool fits = *plan::ProgramOp(program).mostOf(op.membersSize()) <= mostPlaneMembers;
@@ -78,7 +78,7 @@ Extents::Grid Extents::gridOf(ArrayRef<plan::LaunchOp> parts, const CudaLaunch &
     x = std::make_unique<fb::ExtentT>();
     for (auto [each, rows] : llvm::zip_equal(parts, how.rows)) {
       plan::LaunchOp part = each;
-      std::unique_ptr<fb::ExtentT> own = tiles(*Size::parse(part.getRows()), rows);
+      std::unique_ptr<fb::ExtentT> own = tiles(part.getRows().getValue(), rows);
       if (part.getLifted())
         multiply(*own, part.membersSize());
       x->base += own->base;

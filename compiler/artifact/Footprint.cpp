@@ -19,7 +19,7 @@ public:
 
   /// Of a buffer that holds the values of all members.
   uint64_t bytesOf(plan::BufferOp buffer) {
-    std::optional<int64_t> bytes = Size::parse(buffer.getBytes())->at([&](StringRef symbol) {
+    std::optional<int64_t> bytes = tutti::bytesOf(cast<RankedTensorType>(buffer.getType()))->at([&](StringRef symbol) {
       return symbol == activeName ? std::optional<int64_t>(members) : program.mostOf(symbol);
     });
     counted = counted && bytes;

@@ -216,8 +216,8 @@ private:
       table.sizes.push_back(std::move(size));
     }
     table.flops = std::make_unique<fb::ExtentT>();
-    for (Attribute flops : program.getFlops())
-      extents->add(*table.flops, *Size::parse(cast<StringAttr>(flops).getValue()));
+    for (const Size &flops : program.getFlops().getValue())
+      extents->add(*table.flops, flops);
     table.chunk = program.getChunk().value_or(0);
     if (table.chunk)
       require("pieces");
@@ -279,7 +279,7 @@ private:
   void addBuffer(fb::ProgramT &table, plan::BufferOp op) {
     auto buffer = std::make_unique<fb::BufferT>();
     buffer->space = spaceOf(op.getSpace());
-    buffer->bytes = extents->of(*Size::parse(op.getBytes()));
+    buffer->bytes = extents->of(*bytesOf(cast<RankedTensorType>(op.getType())));
     buffer->offset = extents->of(Size(op.getOffset()));
     buffer->whole = op.getWhole();
     if (op.getSpace() == plan::Space::constant)
@@ -352,7 +352,7 @@ private:
       numbers.push_back(llvm::find(ofModule, op.lookupKernel()) - ofModule.begin());
       if (parts.size() == 1) {
         launch.set = set;
-        launch.rows = extents->of(*Size::parse(op.getRows()));
+        launch.rows = extents->of(op.getRows().getValue());
         continue;
       }
       auto part = std::make_unique<fb::PartT>();

@@ -45,7 +45,7 @@ static rt::BlockCost costOf(plan::KernelOp kernel, const CudaGeometry &geometry,
   for (const SizeRange &size : programOf(kernel->getParentOfType<ModuleOp>()).ranges())
     full[size.symbol] = size.most;
   one = full;
-  for (const Size &rows : kernel.rowSizes())
+  for (const Size &rows : kernel.getRows().getValue())
     for (const std::string &symbol : rows.getSymbols()) {
       full[symbol] = std::max(full[symbol], geometry.rows);
       one[symbol] = 1;

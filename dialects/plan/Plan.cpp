@@ -38,45 +38,32 @@ void PlanDialect::initialize() {
       >();
 }
 
-/// Whether `text`, the op's `what`, is a size of 0 or more; in a program, of those that a call of it has.
-static LogicalResult expectSize(Operation *op, StringRef what, StringRef text) {
-  std::optional<Size> size = Size::parse(text);
-  if (!size || size->getFactor() < 0)
-    return op->emitOpError("expected ") << what << " to be a size, got \"" << text << "\"";
+/// Whether the op's `what` are, in a program, of the sizes that a call of it has.
+static LogicalResult expectKnown(Operation *op, StringRef what, ArrayRef<Size> sizes) {
   auto program = isa<ProgramOp>(op) ? cast<ProgramOp>(op) : op->getParentOfType<ProgramOp>();
-  for (const std::string &symbol : size->getSymbols())
-    if (program && !program.getSizes().contains(symbol))
-      return op->emitOpError("expected ")
-             << what << " to be of the program's sizes " << program.getSizes() << ", got \"" << text << "\"";
-  return success();
-}
-static LogicalResult expectSizes(Operation *op, StringRef what, ArrayAttr sizes) {
-  for (auto size : sizes.getAsRange<StringAttr>())
-    if (failed(expectSize(op, what, size.getValue())))
-      return failure();
+  for (const Size &size : sizes)
+    for (const std::string &symbol : size.getSymbols())
+      if (program && !program.getSizes().contains(symbol))
+        return op->emitOpError("expected ")
+               << what << " to be of the program's sizes " << program.getSizes() << ", got " << size.str();
   return success();
 }
 
 /// Whether values of the type can be in a kernel, or lie in a buffer.
 static LogicalResult expectTensor(Operation *op, Type type) {
-  std::optional<TypeFault> fault = faultOf(type);
-  return fault ? op->emitOpError(fault->what) : success();
+  std::optional<std::string> fault = faultOf(type);
+  return fault ? op->emitOpError(*fault) : success();
 }
 
-/// Whether each of the op's `what` is below `count`.
+/// Whether the op's `what` ascend from 0 to below `count`.
 static LogicalResult expectBelow(Operation *op, StringRef what, ArrayRef<int64_t> indices, size_t count) {
-  for (int64_t index : indices)
-    if (index < 0 || index >= int64_t(count))
-      return op->emitOpError("expected ") << what << " below " << count << ", got " << index;
+  for (auto [i, index] : llvm::enumerate(indices))
+    if (index < (i ? indices[i - 1] + 1 : 0) || index >= int64_t(count))
+      return op->emitOpError("expected ") << what << " that ascend, below " << count << ", got " << index;
   return success();
 }
 
-Sizes KernelOp::rowSizes() {
-  return llvm::map_to_vector(getRows().getAsRange<StringAttr>(),
-                             [](StringAttr size) { return *Size::parse(size.getValue()); });
-}
-
-std::optional<Size> KernelOp::rowCount() { return product(rowSizes()); }
+std::optional<Size> KernelOp::rowCount() { return product(getRows().getValue()); }
 
 bool KernelOp::hasHeads() {
   return llvm::any_of(getBody().front(), [](Operation &op) { return isa<HeadOp>(op); });
@@ -124,8 +111,23 @@ LogicalResult KernelOp::verify() {
     return emitOpError("expected a kernel that is not lifted to be over no group, got \"") << *getOver() << '"';
   if (!isActiveName(membersSize()))
     return emitOpError("expected 'over' to be the size of a group, such as \"active.1\", got \"") << *getOver() << '"';
-  if (failed(expectSizes(*this, "each of 'rows'", getRows())) ||
-      failed(expectBelow(*this, "'weights'", getWeights(), arguments)))
+  // Emitters find an element by its member, row and column.
+  for (Value value : getYielded()) {
+    if (value.getDefiningOp<HeadOp>())
+      continue;
+    auto type = cast<RankedTensorType>(value.getType());
+    Sizes sizes = tutti::getSizes(type);
+    ArrayRef<Size> rows = ArrayRef(sizes).drop_front(isLifted(type));
+    rows = rows.drop_back(!rows.empty());
+    if (isLifted(type) != getLifted() || rows != getRows().getValue() ||
+        (getLifted() && sizes.front() != Size::symbol(membersSize())))
+      return emitOpError("expected what it yields to be of ")
+             << (getLifted() ? membersSize() + " members, " : "") << "rows " << str(getRows().getValue())
+             << " and columns, got " << type;
+  }
+  if (getFamily() == Family::chain && body.getOps<ContractOp>().empty())
+    return emitOpError("expected a contraction in a kernel of the family chain");
+  if (failed(expectBelow(*this, "'weights'", getWeights(), arguments)))
     return failure();
   for (int64_t weight : getWeights())
     for (Operation *user : getBody().getArgument(weight).getUsers())
@@ -195,7 +197,7 @@ LogicalResult ProgramOp::verify() {
     return emitOpError("expected an arena of 0 bytes or more, and pieces of a member or more");
   if (auto axis = getStrips(); axis && (!getSizes().contains(*axis) || isActiveName(*axis)))
     return emitOpError("expected 'strips' to be a size of the call, got '") << *axis << "'";
-  return expectSizes(*this, "each of 'flops'", getFlops());
+  return expectKnown(*this, "'flops'", getFlops().getValue());
 }
 
 LogicalResult PortAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef name, StringRef head) {
@@ -207,13 +209,16 @@ LogicalResult PortAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitErro
 }
 
 LogicalResult BufferOp::verify() {
-  if (failed(expectTensor(*this, getType())) || failed(expectSize(*this, "'bytes'", getBytes())))
+  auto type = cast<RankedTensorType>(getType());
+  if (failed(expectKnown(*this, "its sizes", tutti::getSizes(type))))
     return failure();
-  if (int64_t offset = getOffset(); offset < 0)
-    return emitOpError("expected an offset of 0 or more, got ") << offset;
-  bool isPort = getSpace() == Space::input || getSpace() == Space::output;
-  if (getPort() && !isPort)
-    return emitOpError("expected a 'port' of an input or output only, got one of ") << stringifySpace(getSpace());
+  if (int64_t offset = getOffset(); offset < 0 || offset % lineBytes || (offset && getSpace() != Space::arena))
+    return emitOpError("expected an offset in the arena that is a multiple of ") << lineBytes << ", got " << offset;
+  if (bool isPort = getSpace() == Space::input || getSpace() == Space::output; isPort != bool(getPort()))
+    return emitOpError("expected a 'port' of an input and an output, and of no other, got ")
+           << (isPort ? "none of " : "one of ") << stringifySpace(getSpace());
+  if (getPort() && getSpace() == Space::input && !getPortAttr().getHead().empty())
+    return emitOpError("expected an input without a head, got ") << getPortAttr();
   if ((getParam() || getValue() || getLayout()) && getSpace() != Space::constant)
     return emitOpError("expected 'param', 'value' and 'layout' of a constant only, got one of ")
            << stringifySpace(getSpace());
@@ -221,11 +226,26 @@ LogicalResult BufferOp::verify() {
     return emitOpError("expected a constant's 'param' or its 'value', got both");
   if (getSpace() == Space::constant && (!getLayout() || (!getParam() && !getValue())))
     return emitOpError("expected a constant's 'layout', and its 'param' or its 'value'");
-  auto type = cast<RankedTensorType>(getType());
+  if (auto value = getValue(); value && value->getType() != type)
+    return emitOpError("expected a 'value' of its type, got one of ") << value->getType();
   Layout layout = getLayout().value_or(Layout::raw);
   bool isWord = type.getElementType().isSignlessInteger(32) && layout == Layout::panels; // of four bytes
   if (layout != Layout::raw && (!(type.getElementType().isF32() || isWord) || type.getRank() - isLifted(type) != 2))
     return emitOpError("expected a matrix of float32 to lie in ") << stringifyLayout(layout) << ", got " << getType();
+  return success();
+}
+
+LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!getParam())
+    return success();
+  auto param = symbols.lookupNearestSymbolFrom<ParamOp>(*this, getParamAttr());
+  if (!param)
+    return emitOpError("there is no parameter ") << getParamAttr();
+  auto type = cast<RankedTensorType>(getType()), each = cast<RankedTensorType>(param.getType());
+  if (Sizes sizes = tutti::getSizes(type);
+      type.getElementType() != each.getElementType() ||
+      ArrayRef(sizes).drop_front(isLifted(type)) != ArrayRef(tutti::getSizes(each)))
+    return emitOpError("expected the type of the parameter ") << getParamAttr() << ", which is " << each;
   return success();
 }
 
@@ -239,9 +259,9 @@ LogicalResult ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
 }
 
 LogicalResult LaunchOp::verify() {
-  if (failed(expectSize(*this, "'rows'", getRows())))
+  if (failed(expectKnown(*this, "'rows'", getRows().getValue())))
     return failure();
-  return getLifted() ? expectSize(*this, "'over'", membersSize()) : success();
+  return getLifted() ? expectKnown(*this, "'over'", Size::symbol(membersSize())) : success();
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -254,13 +274,21 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (given != own + heads)
     return emitOpError("expected ") << own << " buffers for the kernel's arguments and results"
                                     << (heads ? ", and tickets for its heads" : "") << ", got " << given;
+  auto ofKernel = llvm::to_vector(kernel.getBody().getArgumentTypes());
+  llvm::append_range(ofKernel, kernel.getYielded().getTypes());
+  for (auto [buffer, type] : llvm::zip(getBuffers(), ofKernel))
+    if (auto named = buffer.getDefiningOp<BufferOp>())
+      if (Type element = cast<RankedTensorType>(named.getType()).getElementType();
+          element != getElementTypeOrSelf(type))
+        return emitOpError("expected a buffer of ")
+               << getElementTypeOrSelf(type) << " as the kernel has it, got one of " << element;
   if (getLifted() != kernel.getLifted() || getOverAttr() != kernel.getOverAttr() ||
       getPlacedAttr() != kernel.getPlacedAttr())
     return emitOpError("expected 'lifted', 'over' and 'placed' as the kernel ") << getKernelAttr() << " has them";
   std::optional<Size> rows = kernel.rowCount();
-  if (!rows || rows->str() != getRows())
+  if (rows != getRows().getValue())
     return emitOpError("expected 'rows' to be the product of the kernel's ")
-           << kernel.getRows() << ", got \"" << getRows() << '"';
+           << str(kernel.getRows().getValue()) << ", got " << getRows().getValue().str();
   // Code finds a size by its place among the program's.
   auto program = (*this)->getParentOfType<ProgramOp>();
   std::optional<std::string> unknown =

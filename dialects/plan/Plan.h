@@ -30,6 +30,11 @@
 
 namespace tutti {
 
+namespace plan {
+/// Offsets in the arena are multiples of it, in bytes.
+constexpr int64_t lineBytes = 64;
+} // namespace plan
+
 /// The one program of a module that has been through tutti-plan; null of any other.
 plan::ProgramOp programOf(mlir::ModuleOp planned);
 

@@ -72,18 +72,17 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, T
     member. The family says which emitter takes it: `chain` (contractions with
     weights, and what is between them), `row` (reductions along a row), `element` (anything else).
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, Plan_FamilyAttr:$family, UnitAttr:$lifted, OptionalAttr<StrAttr>:$over, StrArrayAttr:$rows,
+  let arguments = (ins SymbolNameAttr:$sym_name, Plan_FamilyAttr:$family, UnitAttr:$lifted, OptionalAttr<StrAttr>:$over, Tutti_SizesAttr:$rows,
                        DenseI64ArrayAttr:$weights, OptionalAttr<DenseI64ArrayAttr>:$placed, OptionalAttr<Plan_ScheduleAttr>:$schedule);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `` $family (`lifted` $lifted^)? (`over` $over^)? `rows` $rows `weights` $weights (`placed` $placed^)? (`schedule` `` $schedule^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name `` $family (`lifted` $lifted^)? (`over` $over^)? `rows` `` $rows `weights` $weights (`placed` $placed^)? (`schedule` `` $schedule^)? attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
     /// The size that counts the members of a launch.
     ::llvm::StringRef membersSize() { return getOver().value_or(::tutti::activeName); }
     bool isPlaced(int64_t buffer) { return ::llvm::is_contained(getPlaced().value_or(::llvm::ArrayRef<int64_t>()), buffer); }
     /// What the body yields.
     ::mlir::ValueRange getYielded() { return getBody().front().back().getOperands(); }
-    /// `rows`, read, and their product: nothing past 63 bits.
-    ::tutti::Sizes rowSizes();
+    /// The product of `rows`; nothing past 63 bits.
     ::std::optional<::tutti::Size> rowCount();
     /// Whether heads make some of what it yields: then its launches have tickets.
     bool hasHeads();
@@ -98,8 +97,8 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, T
 def Plan_DispatchOp : Plan_Op<"dispatch", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a kernel applied to whole tensors, before memory is planned";
   let description = [{Inputs and results have the types of the kernel's arguments and of what it yields.}];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyType>:$inputs);
-  let results = (outs Variadic<AnyType>:$results);
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Tutti_Tensor>:$inputs);
+  let results = (outs Variadic<Tutti_Tensor>:$results);
   let assemblyFormat = "$kernel `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
   let extraClassDeclaration = [{
     /// The kernel of that name.
@@ -116,10 +115,10 @@ def Plan_ProgramOp : Plan_Op<"program", [Symbol, SingleBlock, NoTerminator, Isol
     `strips` is a size that, in every buffer, is on the outermost axis behind the members' or on none: launches may run
     strip by strip of it, each for some places at a time, which a runtime does where that saves time.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, Tutti_TargetAttr:$target, DictionaryAttr:$sizes, StrArrayAttr:$flops, I64Attr:$arena,
+  let arguments = (ins SymbolNameAttr:$sym_name, Tutti_TargetAttr:$target, DictionaryAttr:$sizes, Tutti_SizesAttr:$flops, I64Attr:$arena,
                        OptionalAttr<I64Attr>:$chunk, OptionalAttr<StrAttr>:$strips);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `target` `` $target `sizes` $sizes `flops` $flops `arena` $arena attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name `target` `` $target `sizes` $sizes `flops` `` $flops `arena` $arena attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
     /// The symbols of `sizes` in the order in which kernels are given their values and the artifact lists them: "active",
     /// then the others.
@@ -133,18 +132,18 @@ def Plan_ProgramOp : Plan_Op<"program", [Symbol, SingleBlock, NoTerminator, Isol
   let hasVerifier = 1;
 }
 
-def Plan_BufferOp : Plan_Op<"buffer"> {
+def Plan_BufferOp : Plan_Op<"buffer", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "names a run of memory";
   let description = [{
-    A constant is a parameter's slot, state is zeroed once. `bytes` is a size: a monomial over the call's symbols. Of a program in pieces, a `whole` one holds the values of all active members, others in the arena those of
-    a piece. `port` describes an input or output; `param` a constant, or `value` one that stands in the IR, and `layout` how it
-    lies: `raw`, or a matrix of float32, or of words of four bytes, as kernels read it.
+    It is as long as the elements of its `type`. A constant is a parameter's slot, state is zeroed once. Of a program in pieces, a
+    `whole` one holds the values of all active members, others in the arena those of a piece. `port` describes an input or output;
+    `param` a constant, or `value` one that stands in the IR, and `layout` how it lies: `raw`, or a matrix of float32, or of words of four bytes, as kernels read it.
   }];
-  let arguments = (ins Plan_SpaceAttr:$space, TypeAttrOf<AnyRankedTensor>:$type, StrAttr:$bytes, DefaultValuedAttr<I64Attr, "0">:$offset,
+  let arguments = (ins Plan_SpaceAttr:$space, TypeAttrOf<Tutti_Tensor>:$type, DefaultValuedAttr<I64Attr, "0">:$offset,
                        OptionalAttr<Plan_PortAttr>:$port, OptionalAttr<FlatSymbolRefAttr>:$param, OptionalAttr<Plan_LayoutAttr>:$layout,
                        OptionalAttr<ElementsAttr>:$value, UnitAttr:$whole);
   let results = (outs Plan_Buffer:$result);
-  let assemblyFormat = "`` $space `:` $type `bytes` $bytes (`port` `` $port^)? (`layout` `` $layout^)? attr-dict";
+  let assemblyFormat = "`` $space `:` $type (`port` `` $port^)? (`layout` `` $layout^)? attr-dict";
   let hasVerifier = 1;
 }
 
@@ -156,8 +155,8 @@ def Plan_LaunchOp : Plan_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInt
     lifted in the first piece alone.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_Buffer>:$buffers, UnitAttr:$lifted, OptionalAttr<StrAttr>:$over,
-                       OptionalAttr<DenseI64ArrayAttr>:$placed, StrAttr:$rows, Plan_ScheduleAttr:$schedule, UnitAttr:$whole);
-  let assemblyFormat = "$kernel `(` $buffers `)` (`lifted` $lifted^)? (`over` $over^)? (`placed` $placed^)? `rows` $rows `schedule` `` $schedule attr-dict";
+                       OptionalAttr<DenseI64ArrayAttr>:$placed, Tutti_SizeAttr:$rows, Plan_ScheduleAttr:$schedule, UnitAttr:$whole);
+  let assemblyFormat = "$kernel `(` $buffers `)` (`lifted` $lifted^)? (`over` $over^)? (`placed` $placed^)? `rows` `` $rows `schedule` `` $schedule attr-dict";
   let extraClassDeclaration = [{
     /// The size that counts the members of the launch.
     ::llvm::StringRef membersSize() { return getOver().value_or(::tutti::activeName); }

@@ -15,9 +15,6 @@
 
 namespace tutti {
 
-/// Bytes of an element in memory and in files: booleans take one.
-inline int64_t storageBytes(mlir::Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
-
 inline bool isTruth(mlir::Type element) { return element.isInteger(1); }
 /// float16 and bfloat16, which are computed in float32.
 inline bool isShortFloat(mlir::Type element) {

@@ -9,24 +9,9 @@
 
 namespace tutti {
 
-/// Whether tensors have elements of this type: floats of 16, 32 and 64 bits, bfloat16, integers of 8 to 64 with and
-/// without a sign (those with one are signless), and i1.
-bool isElement(mlir::Type type);
-
-/// A type as a message names it: not more of its text than a line takes.
-std::string textOf(mlir::Type type);
-
-/// Why values of a model cannot be of a type.
-struct TypeFault {
-  std::string what;         ///< of the type, which it names
-  bool unsupported = false; ///< sound, but its elements are none of ours
-};
-/// Nothing if it is a ranked tensor of our elements whose encoding names the size of each `?` as `Size::str` writes it.
-std::optional<TypeFault> faultOf(mlir::Type type);
-
 /// Fails, with an error, unless
 /// - functions have a body of one block that ends in func.return, whose ops are tutti ops, calls and dispatches;
-/// - their arguments, and what their ops make, are tensors without a fault; so are all tensors in kernels.
+/// - their arguments are tensors as ops take them (Tensors.h).
 llvm::LogicalResult checkModel(mlir::ModuleOp module);
 
 /// The function @main of a module of which this holds; fails, with an error, if there is none.

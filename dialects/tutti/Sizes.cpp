@@ -2,14 +2,11 @@
 // Arithmetic on the sizes of tensor axes.
 #include "Sizes.h"
 
-#include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
-
-using namespace mlir;
 
 namespace tutti {
 
@@ -79,38 +76,6 @@ std::optional<Size> Size::dividedBy(const Size &other) const {
     result.symbols.erase(place);
   }
   return result;
-}
-
-Sizes getSizes(RankedTensorType type) {
-  auto names = dyn_cast_or_null<ArrayAttr>(type.getEncoding());
-  Sizes sizes;
-  unsigned next = 0;
-  for (int64_t length : type.getShape()) {
-    if (!ShapedType::isDynamic(length)) {
-      sizes.push_back(length);
-      continue;
-    }
-    // A `?` that the encoding does not name can only come from hand-written IR; it is a symbol of its own.
-    std::optional<Size> named;
-    if (names && next < names.size())
-      if (auto text = dyn_cast<StringAttr>(names[next]))
-        named = Size::parse(text.getValue());
-    sizes.push_back(named ? *named : Size::symbol("?" + std::to_string(next)));
-    ++next;
-  }
-  return sizes;
-}
-
-RankedTensorType getTensorType(llvm::ArrayRef<Size> sizes, Type element) {
-  SmallVector<int64_t> shape;
-  SmallVector<Attribute> names;
-  for (const Size &size : sizes) {
-    shape.push_back(size.isFixed() ? size.getFixed() : ShapedType::kDynamic);
-    if (!size.isFixed())
-      names.push_back(StringAttr::get(element.getContext(), size.str()));
-  }
-  Attribute encoding = names.empty() ? Attribute() : ArrayAttr::get(element.getContext(), names);
-  return RankedTensorType::get(shape, element, encoding);
 }
 
 std::optional<Sizes> broadcast(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b) {

@@ -3,7 +3,8 @@
 #ifndef TUTTI_DIALECTS_TUTTI_SIZES_H
 #define TUTTI_DIALECTS_TUTTI_SIZES_H
 
-#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -37,6 +38,9 @@ public:
   std::optional<Size> dividedBy(const Size &other) const;
   bool operator==(const Size &other) const { return factor == other.factor && symbols == other.symbols; }
   bool operator!=(const Size &other) const { return !(*this == other); }
+  friend llvm::hash_code hash_value(const Size &size) {
+    return llvm::hash_combine(size.factor, llvm::hash_combine_range(size.symbols));
+  }
 
 private:
   int64_t factor;
@@ -44,11 +48,8 @@ private:
 };
 
 using Sizes = llvm::SmallVector<Size, 4>;
+inline llvm::hash_code hash_value(const Sizes &sizes) { return llvm::hash_combine_range(sizes); }
 
-/// The sizes of a tensor type's axes, read from its shape and encoding.
-Sizes getSizes(mlir::RankedTensorType type);
-/// The tensor type with these sizes; its encoding names the ones that are not fixed.
-mlir::RankedTensorType getTensorType(llvm::ArrayRef<Size> sizes, mlir::Type element);
 /// NumPy's broadcast of two shapes; nothing if they do not fit.
 std::optional<Sizes> broadcast(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
 /// The product of the sizes; nothing on overflow.

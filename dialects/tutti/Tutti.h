@@ -7,7 +7,7 @@
 #include "HostTensor.h"
 #include "Indices.h"
 #include "Lift.h"
-#include "Sizes.h"
+#include "Tensors.h"
 #include "Windows.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -20,6 +20,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

@@ -22,7 +22,7 @@ def Tutti_Dialect : Dialect {
   let description = [{
     One op stands for one mathematical function of whole tensors. Types are builtin
     ranked tensors; a dimension that is known at a call only is `?`, and the tensor's
-    encoding lists, for each `?` in order, the size that it is: `tensor<?x784xf32, ["batch"]>`.
+    encoding lists, for each `?` in order, the size that it is: `tensor<?x784xf32, #tutti.sizes<batch>>`.
     A size is a monomial over named symbols: `batch`, `4*batch`, `batch*seq`.
 
     A module says how many `tutti.members` it is of, the range of each of its `tutti.sizes`, and the members of each of its
@@ -40,7 +40,8 @@ def Tutti_Dialect : Dialect {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::func::FuncDialect"];
 }
 
-def Tutti_Tensor : RankedTensorOf<[AnyType]>;
+def Tutti_Tensor : Type<And<[RankedTensorOf<[AnyType]>.predicate, CPred<"!::tutti::faultOf($_self)">]>,
+    "a ranked tensor of floats, integers of 8 to 64 bits or i1, of which the encoding has the size of each '?'", "::mlir::RankedTensorType">;
 
 // An op, and what is said of it beside what it is. In formats `` stands before an enum, which brings its own space.
 class Tutti_AnyOp<string mnemonic, list<Trait> traits = []> : Op<Tutti_Dialect, mnemonic, traits> {

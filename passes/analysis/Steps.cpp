@@ -295,7 +295,7 @@ Steps Steps::of(plan::KernelOp kernel) {
   steps.form.lifted = kernel.getLifted();
   if (kernel.getLifted())
     steps.form.members = Size::symbol(kernel.membersSize());
-  steps.form.rows = kernel.rowSizes();
+  steps.form.rows = Sizes(kernel.getRows().getValue());
 
   Registers registers(body, steps.form, target);
   Stores stores(body, steps.form, registers, target);

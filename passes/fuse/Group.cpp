@@ -67,15 +67,14 @@ Outline Outline::of(const Group &group, StringRef name) {
   const auto &[inputs, results] = outline.ports;
   OpBuilder builder(group.ops.front()->getContext());
   Location loc = group.ops.back()->getLoc();
-  auto rows = llvm::map_to_vector(group.form.rows, [](const Size &size) { return size.str(); });
-  SmallVector<StringRef> rowRefs(rows.begin(), rows.end());
   bool ofPart = group.form.lifted && group.form.members != activeSize();
   SmallVector<int64_t> placed = placedAmong(outline.ports);
-  outline.kernel = plan::KernelOp::create(
-      builder, loc, name, familyOf(group), group.form.lifted,
-      ofPart ? builder.getStringAttr(group.form.members.str()) : StringAttr(), builder.getStrArrayAttr(rowRefs),
-      builder.getDenseI64ArrayAttr(weightsAmong(inputs.getArrayRef())),
-      placed.empty() ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(placed), plan::ScheduleAttr());
+  outline.kernel = plan::KernelOp::create(builder, loc, name, familyOf(group), group.form.lifted,
+                                          ofPart ? builder.getStringAttr(group.form.members.str()) : StringAttr(),
+                                          SizesAttr::get(builder.getContext(), Sizes(group.form.rows)),
+                                          builder.getDenseI64ArrayAttr(weightsAmong(inputs.getArrayRef())),
+                                          placed.empty() ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(placed),
+                                          plan::ScheduleAttr());
   Block *block = builder.createBlock(&outline.kernel.getBody());
   for (Value input : inputs)
     outline.mapping.map(input, block->addArgument(input.getType(), input.getLoc()));

@@ -8,8 +8,6 @@ using namespace mlir;
 
 namespace tutti {
 
-static constexpr int64_t lineBytes = 64;
-
 Timeline Timeline::of(func::FuncOp function) {
   Timeline all;
   for (Operation &op : function.getBody().front()) {
@@ -88,7 +86,8 @@ LogicalResult Arena::keep(Value value, unsigned first, const Timeline &timeline,
     last = timeline.steps.size();
   }
   int64_t end;
-  if (llvm::AddOverflow(*most, lineBytes - 1, end) || !place({value, first, last, end / lineBytes * lineBytes}))
+  if (llvm::AddOverflow(*most, plan::lineBytes - 1, end) ||
+      !place({value, first, last, end / plan::lineBytes * plan::lineBytes}))
     return emitError(value.getLoc(), "intermediate tensors of more than 2^63 bytes in all, one of them: ")
            << value.getType();
   return success();

@@ -2,7 +2,6 @@
 // What stands in the way of a plan: each a problem with its reason.
 #include "Check.h"
 #include "dialects/plan/Plan.h"
-#include "dialects/tutti/Heads.h"
 #include "dialects/tutti/Ports.h"
 #include "passes/analysis/Numerics.h"
 #include "runtime/schema/Limits.h"
@@ -37,18 +36,14 @@ private:
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       if (failed(checkName(inputName(function, i), "argument", i)))
         return failure();
-    for (unsigned i = 0; i < function.getNumResults(); ++i) {
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
       if (failed(checkName(outputName(function, i), "result", i)))
         return failure();
-      if (StringAttr head = headOf(function, i); head && !HeadText::parse(head))
-        return function.emitError("expected '")
-               << headName << "' of result " << i << " to be a head (" << headTexts << "), got " << head;
-    }
     return success();
   }
 
   LogicalResult checkName(StringAttr name, StringRef what, unsigned index) {
-    if (name && !name.empty())
+    if (name)
       return success();
     return function.emitError("expected ")
            << what << " " << index << " of @main to have a name, as in {" << portName << " = \"x\"}";

@@ -40,7 +40,7 @@ private:
   func::FuncOp function;
   OpBuilder builder;
   LargestSizes largest;
-  std::vector<std::string> flops; ///< what contractions multiply and add, one each
+  Sizes flops; ///< what contractions multiply and add, one each
   Timeline timeline;
   Arena arena;
   llvm::DenseMap<Value, Value> buffers;
@@ -53,7 +53,7 @@ private:
       std::optional<Size> count = op.flops();
       if (!count)
         return op.emitError("a contraction of more than 2^63 operations");
-      flops.push_back(count->str());
+      flops.push_back(*count);
     }
     return success();
   }
@@ -66,8 +66,6 @@ private:
   }
 
   LogicalResult emit() {
-    SmallVector<StringRef> flopRefs(flops.begin(), flops.end());
-
     NamedAttrList sizes;
     auto addSize = [&](StringRef symbol, int64_t least) {
       sizes.set(symbol, builder.getDenseI64ArrayAttr({least, largest.of(symbol)}));
@@ -80,8 +78,8 @@ private:
     SymbolTable symbols(module); // a weight may be called infer
     IntegerAttr chunk = largest.chunk ? builder.getI64IntegerAttr(largest.chunk) : IntegerAttr();
     auto program = plan::ProgramOp::create(builder, function.getLoc(), "infer", getTarget(module),
-                                           sizes.getDictionary(module.getContext()), builder.getStrArrayAttr(flopRefs),
-                                           arena.bytes, chunk, strips());
+                                           sizes.getDictionary(module.getContext()),
+                                           SizesAttr::get(builder.getContext(), flops), arena.bytes, chunk, strips());
     symbols.insert(program);
     builder.setInsertionPointToStart(builder.createBlock(&program.getBody()));
 
@@ -118,8 +116,7 @@ private:
   Value buffer(plan::Space space, RankedTensorType type, const Traits &its) {
     return plan::BufferOp::create(builder, function.getLoc(), plan::BufferType::get(builder.getContext()),
                                   plan::SpaceAttr::get(builder.getContext(), space), TypeAttr::get(type),
-                                  builder.getStringAttr(bytesOf(type)->str()), builder.getI64IntegerAttr(its.offset),
-                                  its.port, its.param, its.layout, its.value);
+                                  builder.getI64IntegerAttr(its.offset), its.port, its.param, its.layout, its.value);
   }
 
   Value port(plan::Space space, Value value, StringAttr name, StringAttr head = {}) {
@@ -191,9 +188,10 @@ private:
       int64_t tickets = *largest.of(*rows);
       operands.push_back(buffer(plan::Space::state, RankedTensorType::get({tickets}, builder.getI32Type()), {}));
     }
-    launches.push_back(plan::LaunchOp::create(
-        builder, dispatch.getLoc(), dispatch.getKernel(), operands, kernel.getLifted(), kernel.getOverAttr(),
-        kernel.getPlacedAttr(), rows->str(), schedule, largest.chunk && timeline.fromHeadsOn.contains(dispatch)));
+    launches.push_back(plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), operands,
+                                              kernel.getLifted(), kernel.getOverAttr(), kernel.getPlacedAttr(),
+                                              SizeAttr::get(builder.getContext(), *rows), schedule,
+                                              largest.chunk && timeline.fromHeadsOn.contains(dispatch)));
     return success();
   }
 };

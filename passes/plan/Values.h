@@ -17,12 +17,6 @@ inline mlir::Value wholeOf(mlir::Value value) {
   return part ? wholeOf(part.getX()) : value;
 }
 
-/// In bytes; nothing on overflow.
-inline std::optional<Size> bytesOf(mlir::RankedTensorType type) {
-  std::optional<Size> count = product(getSizes(type));
-  return count ? count->times(Size(storageBytes(type.getElementType()))) : std::nullopt;
-}
-
 /// The sizes that calls decide, each at its largest.
 class LargestSizes {
 public:

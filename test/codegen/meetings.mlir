@@ -9,25 +9,25 @@ tutti.param @p2 : tensor<64xf32> {values = dense<0.125> : tensor<64xf32>}
 tutti.param @p3 : tensor<64xf32> {values = dense<0.125> : tensor<64xf32>}
 tutti.param @p4 : tensor<64x64xf32> {values = dense<0.125> : tensor<64x64xf32>}
 tutti.param @p5 : tensor<64x64xf32> {values = dense<0.125> : tensor<64x64xf32>}
-func.func @main(%arg0: tensor<?x64xf32, ["batch"]> {tutti.name = "x"}) -> (tensor<?x64xf32, ["batch"]> {tutti.name = "y"}, tensor<?x64xf32, ["batch"]> {tutti.name = "v"}) {
+func.func @main(%arg0: tensor<?x64xf32, #tutti.sizes<batch>> {tutti.name = "x"}) -> (tensor<?x64xf32, #tutti.sizes<batch>> {tutti.name = "y"}, tensor<?x64xf32, #tutti.sizes<batch>> {tutti.name = "v"}) {
   %0 = tutti.get @p0 : tensor<64x64xf32>
-  %1 = tutti.contract %arg0, %0 "bk,kn->bn" : tensor<?x64xf32, ["batch"]>, tensor<64x64xf32>
-  %2 = tutti.reduce mean %1 [1] : tensor<?x64xf32, ["batch"]>
-  %3 = tutti.sub %1, %2 : tensor<?x64xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
-  %4 = tutti.mul %3, %3 : tensor<?x64xf32, ["batch"]>, tensor<?x64xf32, ["batch"]>
-  %5 = tutti.reduce mean %4 [1] : tensor<?x64xf32, ["batch"]>
+  %1 = tutti.contract %arg0, %0 "bk,kn->bn" : tensor<?x64xf32, #tutti.sizes<batch>>, tensor<64x64xf32>
+  %2 = tutti.reduce mean %1 [1] : tensor<?x64xf32, #tutti.sizes<batch>>
+  %3 = tutti.sub %1, %2 : tensor<?x64xf32, #tutti.sizes<batch>>, tensor<?x1xf32, #tutti.sizes<batch>>
+  %4 = tutti.mul %3, %3 : tensor<?x64xf32, #tutti.sizes<batch>>, tensor<?x64xf32, #tutti.sizes<batch>>
+  %5 = tutti.reduce mean %4 [1] : tensor<?x64xf32, #tutti.sizes<batch>>
   %6 = tutti.constant dense<9.99999974E-6> : tensor<f32>
-  %7 = tutti.add %5, %6 : tensor<?x1xf32, ["batch"]>, tensor<f32>
-  %8 = tutti.sqrt %7 : tensor<?x1xf32, ["batch"]>
-  %9 = tutti.div %3, %8 : tensor<?x64xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+  %7 = tutti.add %5, %6 : tensor<?x1xf32, #tutti.sizes<batch>>, tensor<f32>
+  %8 = tutti.sqrt %7 : tensor<?x1xf32, #tutti.sizes<batch>>
+  %9 = tutti.div %3, %8 : tensor<?x64xf32, #tutti.sizes<batch>>, tensor<?x1xf32, #tutti.sizes<batch>>
   %10 = tutti.get @p2 : tensor<64xf32>
-  %11 = tutti.mul %9, %10 : tensor<?x64xf32, ["batch"]>, tensor<64xf32>
+  %11 = tutti.mul %9, %10 : tensor<?x64xf32, #tutti.sizes<batch>>, tensor<64xf32>
   %12 = tutti.get @p3 : tensor<64xf32>
-  %13 = tutti.add %11, %12 : tensor<?x64xf32, ["batch"]>, tensor<64xf32>
+  %13 = tutti.add %11, %12 : tensor<?x64xf32, #tutti.sizes<batch>>, tensor<64xf32>
   %14 = tutti.get @p4 : tensor<64x64xf32>
-  %15 = tutti.contract %13, %14 "bk,kn->bn" : tensor<?x64xf32, ["batch"]>, tensor<64x64xf32>
-  %16 = tutti.relu %15 : tensor<?x64xf32, ["batch"]>
+  %15 = tutti.contract %13, %14 "bk,kn->bn" : tensor<?x64xf32, #tutti.sizes<batch>>, tensor<64x64xf32>
+  %16 = tutti.relu %15 : tensor<?x64xf32, #tutti.sizes<batch>>
   %17 = tutti.get @p5 : tensor<64x64xf32>
-  %18 = tutti.contract %16, %17 "bk,kn->bn" : tensor<?x64xf32, ["batch"]>, tensor<64x64xf32>
-  return %18, %13 : tensor<?x64xf32, ["batch"]>, tensor<?x64xf32, ["batch"]>
+  %18 = tutti.contract %16, %17 "bk,kn->bn" : tensor<?x64xf32, #tutti.sizes<batch>>, tensor<64x64xf32>
+  return %18, %13 : tensor<?x64xf32, #tutti.sizes<batch>>, tensor<?x64xf32, #tutti.sizes<batch>>
 }

@@ -31,18 +31,18 @@ struct Family {
   std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> weights;
 };
 const char chain[] = R"(
-func.func @main(%x: tensor<?x64xf32, ["batch"]>) -> tensor<?x10xf32, ["batch"]> {
+func.func @main(%x: tensor<?x64xf32, #tutti.sizes<batch>>) -> tensor<?x10xf32, #tutti.sizes<batch>> {
   %w0 = tutti.get @w0 : tensor<64x128xf32>
   %b0 = tutti.get @b0 : tensor<128xf32>
   %w1 = tutti.get @w1 : tensor<128x128xf32>
   %w2 = tutti.get @w2 : tensor<128x10xf32>
-  %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x64xf32, ["batch"]>, tensor<64x128xf32>
-  %1 = tutti.add %0, %b0 : tensor<?x128xf32, ["batch"]>, tensor<128xf32>
-  %2 = tutti.relu %1 : tensor<?x128xf32, ["batch"]>
-  %3 = tutti.contract %2, %w1 "bk,kn->bn" : tensor<?x128xf32, ["batch"]>, tensor<128x128xf32>
-  %4 = tutti.tanh %3 : tensor<?x128xf32, ["batch"]>
-  %5 = tutti.contract %4, %w2 "bk,kn->bn" : tensor<?x128xf32, ["batch"]>, tensor<128x10xf32>
-  return %5 : tensor<?x10xf32, ["batch"]>
+  %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x64xf32, #tutti.sizes<batch>>, tensor<64x128xf32>
+  %1 = tutti.add %0, %b0 : tensor<?x128xf32, #tutti.sizes<batch>>, tensor<128xf32>
+  %2 = tutti.relu %1 : tensor<?x128xf32, #tutti.sizes<batch>>
+  %3 = tutti.contract %2, %w1 "bk,kn->bn" : tensor<?x128xf32, #tutti.sizes<batch>>, tensor<128x128xf32>
+  %4 = tutti.tanh %3 : tensor<?x128xf32, #tutti.sizes<batch>>
+  %5 = tutti.contract %4, %w2 "bk,kn->bn" : tensor<?x128xf32, #tutti.sizes<batch>>, tensor<128x10xf32>
+  return %5 : tensor<?x10xf32, #tutti.sizes<batch>>
 }
 )";
 const std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> chainWeights = {
@@ -52,94 +52,94 @@ const Family families[] = {
     {"few",
      "f32",
      R"(
-func.func @main(%x: tensor<?x23xf32, ["batch"]>) -> tensor<?x6xf32, ["batch"]> {
+func.func @main(%x: tensor<?x23xf32, #tutti.sizes<batch>>) -> tensor<?x6xf32, #tutti.sizes<batch>> {
   %w0 = tutti.get @w0 : tensor<23x104xf32>
   %b0 = tutti.get @b0 : tensor<104xf32>
   %w1 = tutti.get @w1 : tensor<104x24xf32>
   %w2 = tutti.get @w2 : tensor<24x48xf32>
   %w3 = tutti.get @w3 : tensor<48x6xf32>
-  %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x23xf32, ["batch"]>, tensor<23x104xf32>
-  %1 = tutti.add %0, %b0 : tensor<?x104xf32, ["batch"]>, tensor<104xf32>
-  %2 = tutti.tanh %1 : tensor<?x104xf32, ["batch"]>
-  %3 = tutti.contract %2, %w1 "bk,kn->bn" : tensor<?x104xf32, ["batch"]>, tensor<104x24xf32>
-  %4 = tutti.contract %3, %w2 "bk,kn->bn" : tensor<?x24xf32, ["batch"]>, tensor<24x48xf32>
-  %5 = tutti.sigmoid %4 : tensor<?x48xf32, ["batch"]>
-  %6 = tutti.contract %5, %w3 "bk,kn->bn" : tensor<?x48xf32, ["batch"]>, tensor<48x6xf32>
-  return %6 : tensor<?x6xf32, ["batch"]>
+  %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x23xf32, #tutti.sizes<batch>>, tensor<23x104xf32>
+  %1 = tutti.add %0, %b0 : tensor<?x104xf32, #tutti.sizes<batch>>, tensor<104xf32>
+  %2 = tutti.tanh %1 : tensor<?x104xf32, #tutti.sizes<batch>>
+  %3 = tutti.contract %2, %w1 "bk,kn->bn" : tensor<?x104xf32, #tutti.sizes<batch>>, tensor<104x24xf32>
+  %4 = tutti.contract %3, %w2 "bk,kn->bn" : tensor<?x24xf32, #tutti.sizes<batch>>, tensor<24x48xf32>
+  %5 = tutti.sigmoid %4 : tensor<?x48xf32, #tutti.sizes<batch>>
+  %6 = tutti.contract %5, %w3 "bk,kn->bn" : tensor<?x48xf32, #tutti.sizes<batch>>, tensor<48x6xf32>
+  return %6 : tensor<?x6xf32, #tutti.sizes<batch>>
 }
 )",
      {{"w0", {23, 104}}, {"b0", {104}}, {"w1", {104, 24}}, {"w2", {24, 48}}, {"w3", {48, 6}}}},
     {"row",
      "f32",
      R"(
-func.func @main(%x: tensor<?x101xf32, ["batch"]>) -> tensor<?x101xf32, ["batch"]> {
+func.func @main(%x: tensor<?x101xf32, #tutti.sizes<batch>>) -> tensor<?x101xf32, #tutti.sizes<batch>> {
   %s = tutti.get @s : tensor<101xf32>
-  %0 = tutti.mul %x, %s : tensor<?x101xf32, ["batch"]>, tensor<101xf32>
-  %1 = tutti.reduce max %0 [1] : tensor<?x101xf32, ["batch"]>
-  %2 = tutti.sub %0, %1 : tensor<?x101xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
-  %3 = tutti.exp %2 : tensor<?x101xf32, ["batch"]>
-  %4 = tutti.reduce sum %3 [1] : tensor<?x101xf32, ["batch"]>
-  %5 = tutti.div %3, %4 : tensor<?x101xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
-  return %5 : tensor<?x101xf32, ["batch"]>
+  %0 = tutti.mul %x, %s : tensor<?x101xf32, #tutti.sizes<batch>>, tensor<101xf32>
+  %1 = tutti.reduce max %0 [1] : tensor<?x101xf32, #tutti.sizes<batch>>
+  %2 = tutti.sub %0, %1 : tensor<?x101xf32, #tutti.sizes<batch>>, tensor<?x1xf32, #tutti.sizes<batch>>
+  %3 = tutti.exp %2 : tensor<?x101xf32, #tutti.sizes<batch>>
+  %4 = tutti.reduce sum %3 [1] : tensor<?x101xf32, #tutti.sizes<batch>>
+  %5 = tutti.div %3, %4 : tensor<?x101xf32, #tutti.sizes<batch>>, tensor<?x1xf32, #tutti.sizes<batch>>
+  return %5 : tensor<?x101xf32, #tutti.sizes<batch>>
 }
 )",
      {{"s", {101}}}},
     {"product",
      "f32",
      R"(
-func.func @main(%x: tensor<?x256x48xf32, ["batch"]>) -> tensor<?x256x48xf32, ["batch"]> {
-  %0 = tutti.contract %x, %x "bsk,btk->bst" : tensor<?x256x48xf32, ["batch"]>, tensor<?x256x48xf32, ["batch"]>
-  %1 = tutti.reduce max %0 [2] : tensor<?x256x256xf32, ["batch"]>
-  %2 = tutti.sub %0, %1 : tensor<?x256x256xf32, ["batch"]>, tensor<?x256x1xf32, ["batch"]>
-  %3 = tutti.contract %2, %x "bst,btk->bsk" : tensor<?x256x256xf32, ["batch"]>, tensor<?x256x48xf32, ["batch"]>
-  return %3 : tensor<?x256x48xf32, ["batch"]>
+func.func @main(%x: tensor<?x256x48xf32, #tutti.sizes<batch>>) -> tensor<?x256x48xf32, #tutti.sizes<batch>> {
+  %0 = tutti.contract %x, %x "bsk,btk->bst" : tensor<?x256x48xf32, #tutti.sizes<batch>>, tensor<?x256x48xf32, #tutti.sizes<batch>>
+  %1 = tutti.reduce max %0 [2] : tensor<?x256x256xf32, #tutti.sizes<batch>>
+  %2 = tutti.sub %0, %1 : tensor<?x256x256xf32, #tutti.sizes<batch>>, tensor<?x256x1xf32, #tutti.sizes<batch>>
+  %3 = tutti.contract %2, %x "bst,btk->bsk" : tensor<?x256x256xf32, #tutti.sizes<batch>>, tensor<?x256x48xf32, #tutti.sizes<batch>>
+  return %3 : tensor<?x256x48xf32, #tutti.sizes<batch>>
 }
 )",
      {}},
     {"element",
      "f32",
      R"(
-func.func @main(%x: tensor<?x33xf32, ["batch"]>) -> tensor<?x33xf32, ["batch"]> {
+func.func @main(%x: tensor<?x33xf32, #tutti.sizes<batch>>) -> tensor<?x33xf32, #tutti.sizes<batch>> {
   %s = tutti.get @s : tensor<33xf32>
-  %0 = tutti.mul %x, %s : tensor<?x33xf32, ["batch"]>, tensor<33xf32>
-  %1 = tutti.sin %0 : tensor<?x33xf32, ["batch"]>
-  %2 = tutti.sigmoid %1 : tensor<?x33xf32, ["batch"]>
-  return %2 : tensor<?x33xf32, ["batch"]>
+  %0 = tutti.mul %x, %s : tensor<?x33xf32, #tutti.sizes<batch>>, tensor<33xf32>
+  %1 = tutti.sin %0 : tensor<?x33xf32, #tutti.sizes<batch>>
+  %2 = tutti.sigmoid %1 : tensor<?x33xf32, #tutti.sizes<batch>>
+  return %2 : tensor<?x33xf32, #tutti.sizes<batch>>
 }
 )",
      {{"s", {33}}}},
     {"heads",
      "f32",
      R"(
-func.func @main(%x: tensor<?x33xf32, ["batch"]>) -> (tensor<?x33xf32, ["batch"]> {tutti.heads = ["mean", "std", "min", "max", "vote", "quantile:0.3"]}) {
+func.func @main(%x: tensor<?x33xf32, #tutti.sizes<batch>>) -> (tensor<?x33xf32, #tutti.sizes<batch>> {tutti.heads = ["mean", "std", "min", "max", "vote", "quantile:0.3"]}) {
   %s = tutti.get @s : tensor<33xf32>
-  %0 = tutti.mul %x, %s : tensor<?x33xf32, ["batch"]>, tensor<33xf32>
-  return %0 : tensor<?x33xf32, ["batch"]>
+  %0 = tutti.mul %x, %s : tensor<?x33xf32, #tutti.sizes<batch>>, tensor<33xf32>
+  return %0 : tensor<?x33xf32, #tutti.sizes<batch>>
 }
 )",
      {{"s", {33}}}},
     {"parts",
      "f32",
      R"(
-func.func @main(%x: tensor<?x64xf32, ["batch"]>, %z: tensor<?x48xf32, ["2*batch"]>) -> (tensor<?x10xf32, ["batch"]>, tensor<?x96xf32, ["2*batch"]>) {
+func.func @main(%x: tensor<?x64xf32, #tutti.sizes<batch>>, %z: tensor<?x48xf32, #tutti.sizes<2*batch>>) -> (tensor<?x10xf32, #tutti.sizes<batch>>, tensor<?x96xf32, #tutti.sizes<2*batch>>) {
   %w0 = tutti.get @w0 : tensor<64x128xf32>
   %b0 = tutti.get @b0 : tensor<128xf32>
   %w1 = tutti.get @w1 : tensor<128x10xf32>
   %w2 = tutti.get @w2 : tensor<48x96xf32>
-  %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x64xf32, ["batch"]>, tensor<64x128xf32>
-  %1 = tutti.add %0, %b0 : tensor<?x128xf32, ["batch"]>, tensor<128xf32>
-  %2 = tutti.relu %1 : tensor<?x128xf32, ["batch"]>
-  %3 = tutti.contract %2, %w1 "bk,kn->bn" : tensor<?x128xf32, ["batch"]>, tensor<128x10xf32>
-  %4 = tutti.contract %z, %w2 "bk,kn->bn" : tensor<?x48xf32, ["2*batch"]>, tensor<48x96xf32>
-  %5 = tutti.tanh %4 : tensor<?x96xf32, ["2*batch"]>
-  return %3, %5 : tensor<?x10xf32, ["batch"]>, tensor<?x96xf32, ["2*batch"]>
+  %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x64xf32, #tutti.sizes<batch>>, tensor<64x128xf32>
+  %1 = tutti.add %0, %b0 : tensor<?x128xf32, #tutti.sizes<batch>>, tensor<128xf32>
+  %2 = tutti.relu %1 : tensor<?x128xf32, #tutti.sizes<batch>>
+  %3 = tutti.contract %2, %w1 "bk,kn->bn" : tensor<?x128xf32, #tutti.sizes<batch>>, tensor<128x10xf32>
+  %4 = tutti.contract %z, %w2 "bk,kn->bn" : tensor<?x48xf32, #tutti.sizes<2*batch>>, tensor<48x96xf32>
+  %5 = tutti.tanh %4 : tensor<?x96xf32, #tutti.sizes<2*batch>>
+  return %3, %5 : tensor<?x10xf32, #tutti.sizes<batch>>, tensor<?x96xf32, #tutti.sizes<2*batch>>
 }
 )",
      {{"w0", {64, 128}}, {"b0", {128}}, {"w1", {128, 10}}, {"w2", {48, 96}}}},
     {"views",
      "bf16",
      R"(
-func.func @main(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x2xf32, ["batch"]> {
+func.func @main(%x: tensor<?x8xf32, #tutti.sizes<batch>>) -> tensor<?x2xf32, #tutti.sizes<batch>> {
   %w0 = tutti.get @w0 : tensor<8x32xf32>
   %b0 = tutti.get @b0 : tensor<32xf32>
   %w1 = tutti.get @w1 : tensor<32x64xf32>
@@ -154,33 +154,33 @@ func.func @main(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x2xf32, ["batch"]> {
   %b5 = tutti.get @b5 : tensor<2xf32>
   %s = tutti.constant dense<[0.5, 0.53125, 0.5625, 0.59375, 0.625, 0.65625, 0.6875, 0.71875, 0.75, 0.78125, 0.8125, 0.84375, 0.875, 0.90625, 0.9375, 0.96875, 1.0, 1.03125, 1.0625, 1.09375, 1.125, 1.15625, 1.1875, 1.21875, 1.25, 1.28125, 1.3125, 1.34375, 1.375, 1.40625, 1.4375, 1.46875]> : tensor<32xf32>
   %c = tutti.constant dense<[-1.0, -0.9375, -0.875, -0.8125, -0.75, -0.6875, -0.625, -0.5625, -0.5, -0.4375, -0.375, -0.3125, -0.25, -0.1875, -0.125, -0.0625, 0.0, 0.0625, 0.125, 0.1875, 0.25, 0.3125, 0.375, 0.4375, 0.5, 0.5625, 0.625, 0.6875, 0.75, 0.8125, 0.875, 0.9375]> : tensor<32xf32>
-  %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x8xf32, ["batch"]>, tensor<8x32xf32>
-  %1 = tutti.add %0, %b0 : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
-  %2 = tutti.sub %1, %c : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
-  %3 = tutti.mul %2, %s : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
-  %4 = tutti.add %3, %c : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
-  %5 = tutti.contract %4, %w1 "bk,kn->bn" : tensor<?x32xf32, ["batch"]>, tensor<32x64xf32>
-  %6 = tutti.add %5, %b1 : tensor<?x64xf32, ["batch"]>, tensor<64xf32>
-  %7 = tutti.relu %6 : tensor<?x64xf32, ["batch"]>
-  %8 = tutti.contract %7, %w2 "bk,kn->bn" : tensor<?x64xf32, ["batch"]>, tensor<64x32xf32>
-  %9 = tutti.add %8, %b2 : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
-  %10 = tutti.add %1, %9 : tensor<?x32xf32, ["batch"]>, tensor<?x32xf32, ["batch"]>
-  %11 = tutti.sub %10, %c : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
-  %12 = tutti.mul %11, %s : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
-  %13 = tutti.add %12, %c : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
-  %14 = tutti.contract %13, %w3 "bk,kn->bn" : tensor<?x32xf32, ["batch"]>, tensor<32x64xf32>
-  %15 = tutti.add %14, %b3 : tensor<?x64xf32, ["batch"]>, tensor<64xf32>
-  %16 = tutti.relu %15 : tensor<?x64xf32, ["batch"]>
-  %17 = tutti.contract %16, %w4 "bk,kn->bn" : tensor<?x64xf32, ["batch"]>, tensor<64x32xf32>
-  %18 = tutti.add %17, %b4 : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
-  %19 = tutti.add %10, %18 : tensor<?x32xf32, ["batch"]>, tensor<?x32xf32, ["batch"]>
-  %20 = tutti.sub %19, %c : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
-  %21 = tutti.mul %20, %s : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
-  %22 = tutti.add %21, %c : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
-  %23 = tutti.relu %22 : tensor<?x32xf32, ["batch"]>
-  %24 = tutti.contract %23, %w5 "bk,kn->bn" : tensor<?x32xf32, ["batch"]>, tensor<32x2xf32>
-  %25 = tutti.add %24, %b5 : tensor<?x2xf32, ["batch"]>, tensor<2xf32>
-  return %25 : tensor<?x2xf32, ["batch"]>
+  %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x8xf32, #tutti.sizes<batch>>, tensor<8x32xf32>
+  %1 = tutti.add %0, %b0 : tensor<?x32xf32, #tutti.sizes<batch>>, tensor<32xf32>
+  %2 = tutti.sub %1, %c : tensor<?x32xf32, #tutti.sizes<batch>>, tensor<32xf32>
+  %3 = tutti.mul %2, %s : tensor<?x32xf32, #tutti.sizes<batch>>, tensor<32xf32>
+  %4 = tutti.add %3, %c : tensor<?x32xf32, #tutti.sizes<batch>>, tensor<32xf32>
+  %5 = tutti.contract %4, %w1 "bk,kn->bn" : tensor<?x32xf32, #tutti.sizes<batch>>, tensor<32x64xf32>
+  %6 = tutti.add %5, %b1 : tensor<?x64xf32, #tutti.sizes<batch>>, tensor<64xf32>
+  %7 = tutti.relu %6 : tensor<?x64xf32, #tutti.sizes<batch>>
+  %8 = tutti.contract %7, %w2 "bk,kn->bn" : tensor<?x64xf32, #tutti.sizes<batch>>, tensor<64x32xf32>
+  %9 = tutti.add %8, %b2 : tensor<?x32xf32, #tutti.sizes<batch>>, tensor<32xf32>
+  %10 = tutti.add %1, %9 : tensor<?x32xf32, #tutti.sizes<batch>>, tensor<?x32xf32, #tutti.sizes<batch>>
+  %11 = tutti.sub %10, %c : tensor<?x32xf32, #tutti.sizes<batch>>, tensor<32xf32>
+  %12 = tutti.mul %11, %s : tensor<?x32xf32, #tutti.sizes<batch>>, tensor<32xf32>
+  %13 = tutti.add %12, %c : tensor<?x32xf32, #tutti.sizes<batch>>, tensor<32xf32>
+  %14 = tutti.contract %13, %w3 "bk,kn->bn" : tensor<?x32xf32, #tutti.sizes<batch>>, tensor<32x64xf32>
+  %15 = tutti.add %14, %b3 : tensor<?x64xf32, #tutti.sizes<batch>>, tensor<64xf32>
+  %16 = tutti.relu %15 : tensor<?x64xf32, #tutti.sizes<batch>>
+  %17 = tutti.contract %16, %w4 "bk,kn->bn" : tensor<?x64xf32, #tutti.sizes<batch>>, tensor<64x32xf32>
+  %18 = tutti.add %17, %b4 : tensor<?x32xf32, #tutti.sizes<batch>>, tensor<32xf32>
+  %19 = tutti.add %10, %18 : tensor<?x32xf32, #tutti.sizes<batch>>, tensor<?x32xf32, #tutti.sizes<batch>>
+  %20 = tutti.sub %19, %c : tensor<?x32xf32, #tutti.sizes<batch>>, tensor<32xf32>
+  %21 = tutti.mul %20, %s : tensor<?x32xf32, #tutti.sizes<batch>>, tensor<32xf32>
+  %22 = tutti.add %21, %c : tensor<?x32xf32, #tutti.sizes<batch>>, tensor<32xf32>
+  %23 = tutti.relu %22 : tensor<?x32xf32, #tutti.sizes<batch>>
+  %24 = tutti.contract %23, %w5 "bk,kn->bn" : tensor<?x32xf32, #tutti.sizes<batch>>, tensor<32x2xf32>
+  %25 = tutti.add %24, %b5 : tensor<?x2xf32, #tutti.sizes<batch>>, tensor<2xf32>
+  return %25 : tensor<?x2xf32, #tutti.sizes<batch>>
 }
 )",
      {{"w0", {8, 32}},

@@ -18,7 +18,7 @@ MLIR = [
     (3, "mlir", "module {" * 100),
     (3, "mlir", "#" * 1000),
     *((3, "mlir", mlir("return %x : tensor<2xf32>") + "{-# dialect_resources: { builtin: { p0: \"0x40000000\", p1: \"0x4000"[:n]) for n in (-1, -5, -8, -9, -11)),
-    (3, "'active.0' is the ensemble's own", mlir("return %x : tensor<?xf32, [\"active.0\"]>", "%x: tensor<?xf32, [\"active.0\"]>", "tensor<?xf32, [\"active.0\"]>")),
+    (3, "'active.0' is the ensemble's own", mlir("return %x : tensor<?xf32, #tutti.sizes<active.0>>", "%x: tensor<?xf32, #tutti.sizes<active.0>>", "tensor<?xf32, #tutti.sizes<active.0>>")),
     (3, "mlir", mlir("return %y : tensor<2xf32>")),
     (3, "mlir", mlir("%0 = tutti.no_such_op %x : tensor<2xf32>\n  return %0 : tensor<2xf32>")),
     (3, "mlir", mlir("%0 = tutti.tanh %x : tensor<3xf32>\n  return %0 : tensor<3xf32>")),

@@ -90,7 +90,7 @@ def quoted(name: bytes) -> str:
 
 
 MLIR = [
-    (2, lambda n: mlir("return %%x : tensor<?x?xf32, [%s, \"b\"]>" % quoted(n), "%%x: tensor<?x?xf32, [%s, \"b\"]>" % quoted(n), "tensor<?x?xf32, [%s, \"b\"]>" % quoted(n))),
+    (2, lambda n: mlir("return %%x : tensor<?x?xf32, #tutti.sizes<%s, b>>" % quoted(n), "%%x: tensor<?x?xf32, #tutti.sizes<%s, b>>" % quoted(n), "tensor<?x?xf32, #tutti.sizes<%s, b>>" % quoted(n))),
     (3, lambda n: "func.func @main() {\n  return\n}\nfunc.func private @%s()\n" % quoted(n), SHORT),
 ]
 

@@ -177,7 +177,7 @@ TEST_F(FileTest, BatchIsTheDefault) {
   input("x", {std::string("N"), 4});
   node("Relu", {"x"}, {"y"});
   output("y");
-  EXPECT_EQ(types(), "(tensor<?x4xf32, [\"N\"]>) -> tensor<?x4xf32, [\"N\"]>");
+  EXPECT_EQ(types(), "(tensor<?x4xf32, #tutti.sizes<N>>) -> tensor<?x4xf32, #tutti.sizes<N>>");
   EXPECT_EQ(types({{{"N", {7, 7}}}}), "(tensor<7x4xf32>) -> tensor<7x4xf32>");
 }
 
@@ -185,7 +185,7 @@ TEST_F(FileTest, UnnamedDimension) {
   input("x", {std::string(), 4});
   node("Relu", {"x"}, {"y"});
   output("y");
-  EXPECT_EQ(types(), "(tensor<?x4xf32, [\"x.0\"]>) -> tensor<?x4xf32, [\"x.0\"]>");
+  EXPECT_EQ(types(), "(tensor<?x4xf32, #tutti.sizes<x.0>>) -> tensor<?x4xf32, #tutti.sizes<x.0>>");
 }
 
 // "active" and "active.0" count members.
@@ -193,7 +193,7 @@ TEST_F(FileTest, DimensionCalledActive) {
   input("active", {std::string(), 4});
   node("Relu", {"active"}, {"y"});
   output("y");
-  EXPECT_EQ(types(), "(tensor<?x4xf32, [\"active_0\"]>) -> tensor<?x4xf32, [\"active_0\"]>");
+  EXPECT_EQ(types(), "(tensor<?x4xf32, #tutti.sizes<active_0>>) -> tensor<?x4xf32, #tutti.sizes<active_0>>");
 }
 
 // What an exporter writes for no name is none.
@@ -211,9 +211,9 @@ TEST_F(FileTest, DimensionsByTheFilesNames) {
   node("Relu", {"x"}, {"y"});
   output("y");
   EXPECT_EQ(types({{{"a_b", {1, 9}}}}),
-            "(tensor<?x?x4xf32, [\"members_\", \"a_b\"]>) -> tensor<?x?x4xf32, [\"members_\", \"a_b\"]>");
+            "(tensor<?x?x4xf32, #tutti.sizes<members_, a_b>>) -> tensor<?x?x4xf32, #tutti.sizes<members_, a_b>>");
   EXPECT_EQ(types({{{"a*b", {3, 3}}, {"members", {2, 5}}}}),
-            "(tensor<?x3x4xf32, [\"members_\"]>) -> tensor<?x3x4xf32, [\"members_\"]>");
+            "(tensor<?x3x4xf32, #tutti.sizes<members_>>) -> tensor<?x3x4xf32, #tutti.sizes<members_>>");
   expectFailure(2, {"'a*b'", "one; bind them alike"}, {{{"a*b", {3, 3}}, {"a_b", {4, 4}}}});
 }
 
@@ -222,9 +222,10 @@ TEST_F(FileTest, SecondSymbolMustBeBound) {
   node("Relu", {"x"}, {"y"});
   output("y");
   expectFailure(2, {"'length'", "--dim length="});
-  EXPECT_EQ(types({{{"length", {3, 3}}}}), "(tensor<?x3x4xf32, [\"N\"]>) -> tensor<?x3x4xf32, [\"N\"]>");
+  EXPECT_EQ(types({{{"length", {3, 3}}}}),
+            "(tensor<?x3x4xf32, #tutti.sizes<N>>) -> tensor<?x3x4xf32, #tutti.sizes<N>>");
   EXPECT_EQ(types({{{"length", {1, 9}}, {"N", {2, 2}}}}),
-            "(tensor<2x?x4xf32, [\"length\"]>) -> tensor<2x?x4xf32, [\"length\"]>");
+            "(tensor<2x?x4xf32, #tutti.sizes<length>>) -> tensor<2x?x4xf32, #tutti.sizes<length>>");
   expectFailure(2, {"'other'", "length"}, {{{"other", {3, 3}}}});
   expectFailure(2, {"length"}, {{{"length", {5, 3}}}});
   expectFailure(2, {"length"}, {{{"length", {0, 3}}}});
@@ -235,7 +236,8 @@ TEST_F(FileTest, SymbolsThatMeetAreOne) {
   input("z", {std::string("M"), 4});
   node("Add", {"x", "z"}, {"y"});
   output("y");
-  EXPECT_EQ(types(), "(tensor<?x4xf32, [\"N\"]>, tensor<?x4xf32, [\"N\"]>) -> tensor<?x4xf32, [\"N\"]>");
+  EXPECT_EQ(types(),
+            "(tensor<?x4xf32, #tutti.sizes<N>>, tensor<?x4xf32, #tutti.sizes<N>>) -> tensor<?x4xf32, #tutti.sizes<N>>");
   EXPECT_EQ(types({{{"M", {3, 3}}}}), "(tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>");
   expectFailure(2, {"'M'", "'N'"}, {{{"M", {1, 4}}, {"N", {1, 3}}}});
   expectFailure(4, {"(N, 4)", "(3, 4)"}, {{{"M", {3, 3}}, {"N", {1, 3}}}});
@@ -246,7 +248,7 @@ TEST_F(FileTest, SymbolThatMeetsANumber) {
   node("MatMul", {"x", "w"}, {"y"});
   output("y");
   tensor("w", {5, 3}).set_raw_data(std::string(60, 'a'));
-  EXPECT_EQ(types(), "(tensor<?x5xf32, [\"N\"]>) -> tensor<?x3xf32, [\"N\"]>");
+  EXPECT_EQ(types(), "(tensor<?x5xf32, #tutti.sizes<N>>) -> tensor<?x3xf32, #tutti.sizes<N>>");
   EXPECT_EQ(failure({{{"K", {1, 9}}}}).code, 4);
 }
 
@@ -276,7 +278,7 @@ TEST_F(FileTest, SqueezesOfWhateverIsOne) {
   expectFailure(4, {"--dim N=2..HIGH"}, {{{"N", {1, 8}}}});
   EXPECT_EQ(types({{{"N", {1, 1}}}}), "(tensor<1x1x4xf32>) -> tensor<4xf32>");
   ImportOptions options{{{"N", {2, 8}}}};
-  EXPECT_EQ(types(options), "(tensor<?x1x4xf32, [\"N\"]>) -> tensor<?x4xf32, [\"N\"]>");
+  EXPECT_EQ(types(options), "(tensor<?x1x4xf32, #tutti.sizes<N>>) -> tensor<?x4xf32, #tutti.sizes<N>>");
   // It is the first member's name that is bound.
   std::string first = save("first.onnx");
   graph().clear_input();
@@ -294,9 +296,9 @@ TEST_F(FileTest, SlicesToTheEndOfAnySize) {
   ints("steps", {1, 2});
   node("Slice", {"x", "starts", "ends", "axes", "steps"}, {"y"});
   output("y");
-  EXPECT_EQ(types(), "(tensor<?x4xf32, [\"N\"]>) -> tensor<?x2xf32, [\"N\"]>");
+  EXPECT_EQ(types(), "(tensor<?x4xf32, #tutti.sizes<N>>) -> tensor<?x2xf32, #tutti.sizes<N>>");
   graph().mutable_initializer(1)->set_int64_data(0, 8);
-  EXPECT_EQ(types({{{"N", {1, 8}}}}), "(tensor<?x4xf32, [\"N\"]>) -> tensor<?x2xf32, [\"N\"]>");
+  EXPECT_EQ(types({{{"N", {1, 8}}}}), "(tensor<?x4xf32, #tutti.sizes<N>>) -> tensor<?x2xf32, #tutti.sizes<N>>");
   expectFailure(4, {"Slice", "'N'", "--dim N="}, {{{"N", {1, 9}}}});
 }
 
@@ -309,7 +311,8 @@ TEST_F(FileTest, LargerOfTwoSizesIsBoth) {
   node("Max", {"s", "t"}, {"m"});
   node("Expand", {"x", "m"}, {"y"});
   output("y");
-  EXPECT_EQ(types(), "(tensor<?x4xf32, [\"N\"]>, tensor<?x4xf32, [\"N\"]>) -> tensor<?x4xf32, [\"N\"]>");
+  EXPECT_EQ(types(),
+            "(tensor<?x4xf32, #tutti.sizes<N>>, tensor<?x4xf32, #tutti.sizes<N>>) -> tensor<?x4xf32, #tutti.sizes<N>>");
   graph().mutable_node(2)->set_op_type("Min");
   expectFailure(4, {"Min", "'min' of sizes N and M"}, {{{"N", {1, 8}}, {"M", {1, 8}}}});
 }
@@ -328,7 +331,8 @@ TEST_F(FileTest, JoinedBatchesAreAlike) {
   alongRows(node("Split", {"j"}, {"a", "b"}));
   node("Sub", {"a", "b"}, {"y"});
   output("y");
-  EXPECT_EQ(types(), "(tensor<?x4xf32, [\"N\"]>, tensor<?x4xf32, [\"N\"]>) -> tensor<?x4xf32, [\"N\"]>");
+  EXPECT_EQ(types(),
+            "(tensor<?x4xf32, #tutti.sizes<N>>, tensor<?x4xf32, #tutti.sizes<N>>) -> tensor<?x4xf32, #tutti.sizes<N>>");
   graph().mutable_node(1)->add_output("c");
   expectFailure(4, {"Split", "'2*N'"});
 }

@@ -46,10 +46,9 @@ const std::string &cudaPrecision() {
 
 llvm::Expected<CompileResult> compile(const Model &model, const CompileRequest &request) {
   // A size that no input has would have to be set by hand.
-  bool hasBatch = model.text.find("\"batch\"") != std::string::npos || model.text.find("*batch\"") != std::string::npos;
   std::string text = "module attributes {tutti.members = " + std::to_string(model.members) + " : i64, tutti.sizes = {" +
-                     (hasBatch ? "batch = array<i64: 1, " + std::to_string(model.mostRows) + ">" : "") + "}} {\n" +
-                     model.text + "}";
+                     (model.hasBatch() ? "batch = array<i64: 1, " + std::to_string(model.mostRows) + ">" : "") +
+                     "}} {\n" + model.text + "}";
   Ensemble ensemble;
   ensemble.module = parseModule(text);
   if (!ensemble.module)

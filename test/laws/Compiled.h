@@ -26,6 +26,9 @@ struct Model {
                                                    ///< takes their place where nothing is compared
   bool ownInputs = false;                          ///< every input has the member axis
   int64_t mostRows = 64;                           ///< of the batch, in a call
+
+  /// Whether a call decides a size: here that is the batch.
+  bool hasBatch() const { return text.find("#tutti.sizes<") != std::string::npos; }
 };
 
 /// The CUDA target that is tested beside the CPU; null where the CPU alone is.

@@ -25,23 +25,23 @@ void PrintTo(const Case &c, std::ostream *os) { *os << c.name; }
 } // namespace
 
 static const Case cases[] = {
-    {"pointwise", "tensor<?x5xf32, [\"batch\"]>",
-     "%0 = tutti.mul %x, %w : tensor<?x5xf32, [\"batch\"]>, tensor<5xf32>"},
-    {"contract", "tensor<?x7xf32, [\"batch\"]>",
+    {"pointwise", "tensor<?x5xf32, #tutti.sizes<batch>>",
+     "%0 = tutti.mul %x, %w : tensor<?x5xf32, #tutti.sizes<batch>>, tensor<5xf32>"},
+    {"contract", "tensor<?x7xf32, #tutti.sizes<batch>>",
      "%v = tutti.get @v : tensor<5x7xf32> "
-     "%0 = tutti.contract %x, %v \"bk,kn->bn\" : tensor<?x5xf32, [\"batch\"]>, tensor<5x7xf32>"},
-    {"scalar", "tensor<?x1xf32, [\"batch\"]>",
-     "%1 = tutti.mul %x, %w : tensor<?x5xf32, [\"batch\"]>, tensor<5xf32> "
-     "%0 = tutti.reduce max %1 [1] : tensor<?x5xf32, [\"batch\"]>"},
-    {"integers", "tensor<?x5xi32, [\"batch\"]>",
-     "%1 = tutti.mul %x, %w : tensor<?x5xf32, [\"batch\"]>, tensor<5xf32> "
-     "%0 = tutti.cast %1 : tensor<?x5xf32, [\"batch\"]> -> tensor<?x5xi32, [\"batch\"]>"},
+     "%0 = tutti.contract %x, %v \"bk,kn->bn\" : tensor<?x5xf32, #tutti.sizes<batch>>, tensor<5x7xf32>"},
+    {"scalar", "tensor<?x1xf32, #tutti.sizes<batch>>",
+     "%1 = tutti.mul %x, %w : tensor<?x5xf32, #tutti.sizes<batch>>, tensor<5xf32> "
+     "%0 = tutti.reduce max %1 [1] : tensor<?x5xf32, #tutti.sizes<batch>>"},
+    {"integers", "tensor<?x5xi32, #tutti.sizes<batch>>",
+     "%1 = tutti.mul %x, %w : tensor<?x5xf32, #tutti.sizes<batch>>, tensor<5xf32> "
+     "%0 = tutti.cast %1 : tensor<?x5xf32, #tutti.sizes<batch>> -> tensor<?x5xi32, #tutti.sizes<batch>>"},
     {"bools",
-     "tensor<?x5xi1, [\"batch\"]>",
-     "%1 = tutti.greater %x, %w : tensor<?x5xf32, [\"batch\"]>, tensor<5xf32> %0 = tutti.not %1 : tensor<?x5xi1, "
-     "[\"batch\"]>",
+     "tensor<?x5xi1, #tutti.sizes<batch>>",
+     "%1 = tutti.greater %x, %w : tensor<?x5xf32, #tutti.sizes<batch>>, tensor<5xf32> %0 = tutti.not %1 : "
+     "tensor<?x5xi1, #tutti.sizes<batch>>",
      {"min", "members", "max", "vote"}},
-    {"shared", "tensor<?x5xf32, [\"batch\"]>", "%0 = tutti.exp %x : tensor<?x5xf32, [\"batch\"]>"},
+    {"shared", "tensor<?x5xf32, #tutti.sizes<batch>>", "%0 = tutti.exp %x : tensor<?x5xf32, #tutti.sizes<batch>>"},
 };
 
 /// Whether `got` is the reference's head of the members; where that is no number, only the CPU's bits count.
@@ -83,7 +83,7 @@ TEST_P(HeadLaw, Holds) {
     list += (list.empty() ? "\"" : ", \"") + head + "\"";
   std::string type = GetParam().type;
   std::string text = "tutti.param @w : tensor<5xf32> tutti.param @v : tensor<5x7xf32> "
-                     "func.func @main(%x: tensor<?x5xf32, [\"batch\"]>) -> (" +
+                     "func.func @main(%x: tensor<?x5xf32, #tutti.sizes<batch>>) -> (" +
                      type + " {tutti.heads = [" + list + "]}) { %w = tutti.get @w : tensor<5xf32> " + GetParam().body +
                      " return %0 : " + type + " }";
   for (int64_t members : {1, 2, 7}) {
@@ -130,8 +130,8 @@ TEST_P(ManyMembers, Hold) {
       {"members", "var", "quantile:0.31"},
       {"members", "mean", "max", "vote", "quantile:0.5"},
       {"vote"}};
-  const std::string types[] = {"tensor<?x5xf32, [\"batch\"]>", "tensor<?x5xf64, [\"batch\"]>",
-                               "tensor<?x5xi32, [\"batch\"]>", "tensor<?x4xf32, [\"batch\"]>"};
+  const std::string types[] = {"tensor<?x5xf32, #tutti.sizes<batch>>", "tensor<?x5xf64, #tutti.sizes<batch>>",
+                               "tensor<?x5xi32, #tutti.sizes<batch>>", "tensor<?x4xf32, #tutti.sizes<batch>>"};
   std::string results;
   for (auto [type, names] : llvm::zip_equal(types, heads)) {
     results += (results.empty() ? "" : ", ") + type + " {tutti.heads = [";

@@ -22,8 +22,8 @@ static std::vector<Instance> table() {
   };
   pointwise(all);
   typed(all);
-  add("contract", "%a: tensor<?x4xf32, [\"batch\"]>, %b: tensor<4x3xf32>",
-      "%a, %b \"bk,kn->bn\" : tensor<?x4xf32, [\"batch\"]>, tensor<4x3xf32>");
+  add("contract", "%a: tensor<?x4xf32, #tutti.sizes<batch>>, %b: tensor<4x3xf32>",
+      "%a, %b \"bk,kn->bn\" : tensor<?x4xf32, #tutti.sizes<batch>>, tensor<4x3xf32>");
   add("contract", "%a: tensor<2x3x4xf32>, %b: tensor<2x4x5xf32>",
       "%a, %b \"mbk,mkn->mbn\" : tensor<2x3x4xf32>, tensor<2x4x5xf32>");
   add("contract", "%a: tensor<2x3xf32>, %b: tensor<3x2xf32>", "%a, %b \"ij,ji->\" : tensor<2x3xf32>, tensor<3x2xf32>");
@@ -61,7 +61,7 @@ static std::vector<Instance> table() {
   };
   for (auto [left, right, spec, element] : products) {
     auto type = [&](StringRef sizes) {
-      return ("tensor<" + sizes + "x" + element + (sizes.contains('?') ? ", [\"batch\"]>" : ">")).str();
+      return ("tensor<" + sizes + "x" + element + (sizes.contains('?') ? ", #tutti.sizes<batch>>" : ">")).str();
     };
     std::string a = type(left), b = type(right);
     add("contract", "%a: " + a + ", %b: " + b, "%a, %b \"" + std::string(spec) + "\" : " + a + ", " + b);
@@ -79,12 +79,13 @@ static std::vector<Instance> table() {
 
   for (const char *kind : {"sum", "mean", "max", "min", "prod"}) {
     std::string k = kind;
-    add("reduce", "%a: tensor<2x?x3xf32, [\"batch\"]>", k + " %a [2] : tensor<2x?x3xf32, [\"batch\"]>");
+    add("reduce", "%a: tensor<2x?x3xf32, #tutti.sizes<batch>>", k + " %a [2] : tensor<2x?x3xf32, #tutti.sizes<batch>>");
     add("reduce", "%a: tensor<2x3x4xf32>", k + " %a [0, 2] : tensor<2x3x4xf32>");
     if (k != "mean")
       add("reduce", "%a: tensor<2x3xi32>", k + " %a [1] : tensor<2x3xi32>");
   }
-  add("reduce", "%a: tensor<?x3xf32, [\"batch\"]>", "max %a [0] : tensor<?x3xf32, [\"batch\"]>", "not parallel");
+  add("reduce", "%a: tensor<?x3xf32, #tutti.sizes<batch>>", "max %a [0] : tensor<?x3xf32, #tutti.sizes<batch>>",
+      "not parallel");
   for (const char *kind : {"sum", "prod", "max", "min"}) {
     add("reduce", "%a: tensor<2x0xf32>", kind + std::string(" %a [1] : tensor<2x0xf32>"));
     add("reduce", "%a: tensor<0x2xi32>", kind + std::string(" %a [0] : tensor<0x2xi32>"));
@@ -102,16 +103,17 @@ static std::vector<Instance> table() {
   for (const char *kind : {"max", "min"})
     for (const char *length : {"1", "3", "16", "37"})
       for (const char *ties : {"", " last"}) {
-        std::string k = kind, row = "tensor<?x" + std::string(length) + "xf32, [\"batch\"]>",
+        std::string k = kind, row = "tensor<?x" + std::string(length) + "xf32, #tutti.sizes<batch>>",
                     column = "tensor<2x" + std::string(length) + "x3xi32>";
         add("arg", "%a: " + row, k + " %a axis 1" + ties + " : " + row);
         add("arg", "%a: " + column, k + " %a axis 1" + ties + " : " + column);
       }
-  add("arg", "%a: tensor<?x3xf32, [\"batch\"]>", "max %a axis 0 : tensor<?x3xf32, [\"batch\"]>", "not parallel");
+  add("arg", "%a: tensor<?x3xf32, #tutti.sizes<batch>>", "max %a axis 0 : tensor<?x3xf32, #tutti.sizes<batch>>",
+      "not parallel");
   for (const char *kind : {"sum", "prod"})
     for (const char *way : {"", " exclusive", " reverse", " exclusive reverse"})
       for (const char *length : {"1", "7", "16", "35"}) {
-        std::string k = kind, x = "tensor<?x" + std::string(length) + "xf32, [\"batch\"]>";
+        std::string k = kind, x = "tensor<?x" + std::string(length) + "xf32, #tutti.sizes<batch>>";
         add("scan", "%a: " + x, k + " %a" + way + " : " + x);
       }
   for (const char *element : {"i8", "i32", "i64", "ui8", "ui64", "f16", "bf16", "f64"}) {
@@ -122,53 +124,57 @@ static std::vector<Instance> table() {
   }
   for (const char *way : {"", " exclusive", " reverse", " exclusive reverse"})
     for (const char *step : {"1", "3", "7", "21"}) {
-      std::string x = "tensor<?x21xf32, [\"batch\"]>", y = "tensor<2x84xi32>",
+      std::string x = "tensor<?x21xf32, #tutti.sizes<batch>>", y = "tensor<2x84xi32>",
                   s = std::string(" step ") + step + way + " : ";
       add("scan", "%a: " + x, "sum %a" + s + x);
       add("scan", "%a: " + y, "prod %a" + s + y);
     }
   add("scan", "%a: tensor<2x246xf32>", "sum %a step 82 : tensor<2x246xf32>");
-  add("scan", "%a: tensor<?xf32, [\"batch\"]>", "sum %a : tensor<?xf32, [\"batch\"]>", "not parallel");
+  add("scan", "%a: tensor<?xf32, #tutti.sizes<batch>>", "sum %a : tensor<?xf32, #tutti.sizes<batch>>", "not parallel");
   for (auto [count, length] :
        {std::pair(1, 1), std::pair(1, 40), std::pair(3, 5), std::pair(5, 33), std::pair(16, 16), std::pair(17, 50)})
     for (const char *which : {"", " smallest"}) {
-      std::string x = "tensor<?x" + std::to_string(length) + "xf32, [\"batch\"]>";
+      std::string x = "tensor<?x" + std::to_string(length) + "xf32, #tutti.sizes<batch>>";
       add("top", "%a: " + x, std::to_string(count) + " of %a" + which + " : " + x);
     }
 
-  add("reshape", "%a: tensor<?x4x6xf32, [\"batch\"]>",
-      "%a : tensor<?x4x6xf32, [\"batch\"]> -> tensor<?x8x3xf32, [\"batch\"]>");
-  add("reshape", "%a: tensor<?x4x6xf32, [\"batch\"]>",
-      "%a : tensor<?x4x6xf32, [\"batch\"]> -> tensor<?x6xf32, [\"4*batch\"]>");
-  add("reshape", "%a: tensor<?xf32, [\"6*batch\"]>",
-      "%a : tensor<?xf32, [\"6*batch\"]> -> tensor<?x1x2x3xf32, [\"batch\"]>");
-  add("reshape", "%a: tensor<2x?x3xf32, [\"batch\"]>",
-      "%a : tensor<2x?x3xf32, [\"batch\"]> -> tensor<2x1x?xf32, [\"3*batch\"]>");
+  add("reshape", "%a: tensor<?x4x6xf32, #tutti.sizes<batch>>",
+      "%a : tensor<?x4x6xf32, #tutti.sizes<batch>> -> tensor<?x8x3xf32, #tutti.sizes<batch>>");
+  add("reshape", "%a: tensor<?x4x6xf32, #tutti.sizes<batch>>",
+      "%a : tensor<?x4x6xf32, #tutti.sizes<batch>> -> tensor<?x6xf32, #tutti.sizes<4*batch>>");
+  add("reshape", "%a: tensor<?xf32, #tutti.sizes<6*batch>>",
+      "%a : tensor<?xf32, #tutti.sizes<6*batch>> -> tensor<?x1x2x3xf32, #tutti.sizes<batch>>");
+  add("reshape", "%a: tensor<2x?x3xf32, #tutti.sizes<batch>>",
+      "%a : tensor<2x?x3xf32, #tutti.sizes<batch>> -> tensor<2x1x?xf32, #tutti.sizes<3*batch>>");
   add("reshape", "%a: tensor<4x6xf32>", "%a : tensor<4x6xf32> -> tensor<6x4xf32>");
   add("reshape", "%a: tensor<1x1xf32>", "%a : tensor<1x1xf32> -> tensor<f32>");
   add("broadcast", "%a: tensor<3x1xf32>", "%a : tensor<3x1xf32> -> tensor<2x3x4xf32>");
-  add("broadcast", "%a: tensor<f32>", "%a : tensor<f32> -> tensor<?x2xf32, [\"batch\"]>");
-  add("transpose", "%a: tensor<2x?x4xf32, [\"batch\"]>", "%a [1, 2, 0] : tensor<2x?x4xf32, [\"batch\"]>");
+  add("broadcast", "%a: tensor<f32>", "%a : tensor<f32> -> tensor<?x2xf32, #tutti.sizes<batch>>");
+  add("transpose", "%a: tensor<2x?x4xf32, #tutti.sizes<batch>>",
+      "%a [1, 2, 0] : tensor<2x?x4xf32, #tutti.sizes<batch>>");
   add("transpose", "%a: tensor<2x3x4x5xi64>", "%a [3, 0, 2, 1] : tensor<2x3x4x5xi64>");
-  add("slice", "%a: tensor<?x7xf32, [\"batch\"]>",
-      "%a from [0, 1] size [-1, 3] step [1, 2] : tensor<?x7xf32, [\"batch\"]>");
+  add("slice", "%a: tensor<?x7xf32, #tutti.sizes<batch>>",
+      "%a from [0, 1] size [-1, 3] step [1, 2] : tensor<?x7xf32, #tutti.sizes<batch>>");
   add("slice", "%a: tensor<4x5xf32>", "%a from [3, 4] size [2, 5] step [-2, -1] : tensor<4x5xf32>");
-  add("slice", "%a: tensor<?x90xf32, [\"batch\"]>",
-      "%a from [0, 85] size [-1, 83] step [1, -1] : tensor<?x90xf32, [\"batch\"]>");
+  add("slice", "%a: tensor<?x90xf32, #tutti.sizes<batch>>",
+      "%a from [0, 85] size [-1, 83] step [1, -1] : tensor<?x90xf32, #tutti.sizes<batch>>");
   for (const char *part : {"1] size [-1, 60] step [1, 2", "0] size [-1, 41] step [1, 3", "3] size [-1, 29] step [1, 4",
                            "2] size [-1, 18] step [1, 5"})
-    add("slice", "%a: tensor<?x121xf32, [\"batch\"]>",
-        "%a from [0, " + std::string(part) + "] : tensor<?x121xf32, [\"batch\"]>");
+    add("slice", "%a: tensor<?x121xf32, #tutti.sizes<batch>>",
+        "%a from [0, " + std::string(part) + "] : tensor<?x121xf32, #tutti.sizes<batch>>");
   for (const char *columns : {"1", "19"}) { // operands along an axis of rows
-    std::string a = "tensor<?x1x" + std::string(columns) + "xf32, [\"batch\"]>",
-                c = "tensor<?x3x" + std::string(columns) + "xf32, [\"batch\"]>";
+    std::string a = "tensor<?x1x" + std::string(columns) + "xf32, #tutti.sizes<batch>>",
+                c = "tensor<?x3x" + std::string(columns) + "xf32, #tutti.sizes<batch>>";
     add("concat", "%a: " + a + ", %b: " + c + ", %c: " + a,
         "%a, %b, %c, %b, %a axis 1 : " + a + ", " + c + ", " + a + ", " + c + ", " + a);
   }
-  add("concat", "%a: tensor<?x3xf32, [\"batch\"]>, %b: tensor<?x1xf32, [\"batch\"]>, %c: tensor<?x2xf32, [\"batch\"]>",
-      "%a, %b, %c axis 1 : tensor<?x3xf32, [\"batch\"]>, tensor<?x1xf32, [\"batch\"]>, tensor<?x2xf32, [\"batch\"]>");
-  add("concat", "%a: tensor<?x2xf32, [\"batch\"]>",
-      "%a, %a axis 0 : tensor<?x2xf32, [\"batch\"]>, tensor<?x2xf32, [\"batch\"]>", "not parallel");
+  add("concat",
+      "%a: tensor<?x3xf32, #tutti.sizes<batch>>, %b: tensor<?x1xf32, #tutti.sizes<batch>>, %c: tensor<?x2xf32, "
+      "#tutti.sizes<batch>>",
+      "%a, %b, %c axis 1 : tensor<?x3xf32, #tutti.sizes<batch>>, tensor<?x1xf32, #tutti.sizes<batch>>, tensor<?x2xf32, "
+      "#tutti.sizes<batch>>");
+  add("concat", "%a: tensor<?x2xf32, #tutti.sizes<batch>>",
+      "%a, %a axis 0 : tensor<?x2xf32, #tutti.sizes<batch>>, tensor<?x2xf32, #tutti.sizes<batch>>", "not parallel");
 
   // Random indices are negative and out of range too.
   add("gather", "%a: tensor<5x3xf32>, %i: tensor<2x2xi64>", "%a at %i axis 0 : tensor<5x3xf32>, tensor<2x2xi64>");
@@ -178,22 +184,24 @@ static std::vector<Instance> table() {
       "%a at %i axis 2 batch 1 : tensor<2x3x5xf32>, tensor<2x4xi64>");
 
   // With a margin and without one, apart, with gaps; of few channels and of many; along one axis and two.
-  add("windows", "%a: tensor<?x20x2xf32, [\"batch\"]>",
-      "%a of [3, 2] in [4, 5] count [2, 5] step [2, 1] gap [1, 2] before [1, 1] : tensor<?x20x2xf32, [\"batch\"]>");
+  add("windows", "%a: tensor<?x20x2xf32, #tutti.sizes<batch>>",
+      "%a of [3, 2] in [4, 5] count [2, 5] step [2, 1] gap [1, 2] before [1, 1] : tensor<?x20x2xf32, "
+      "#tutti.sizes<batch>>");
   add("windows", "%a: tensor<2x3x7x5xf32>",
       "%a of [3] in [7] count [5] step [1] gap [1] before [0] : tensor<2x3x7x5xf32>");
   add("windows", "%a: tensor<3x6xi32>", "%a of [1] in [3] count [5] step [1] gap [1] before [1] : tensor<3x6xi32>");
   // What goes on outside, further than the image is long.
   for (const char *outside : {"edge", "mirror", "wrap"})
-    add("windows", "%a: tensor<?x8x2xf32, [\"batch\"]>",
+    add("windows", "%a: tensor<?x8x2xf32, #tutti.sizes<batch>>",
         std::string("%a of [2, 1] in [2, 4] count [4, 9] step [1, 1] gap [2, 1] before [2, 3] outside ") + outside +
-            " : tensor<?x8x2xf32, [\"batch\"]>");
+            " : tensor<?x8x2xf32, #tutti.sizes<batch>>");
 
   // Many of so few places are met more than once.
   for (const char *kind : {"set", "add", "mul", "min", "max"})
     for (const char *element : {"f32", "i32"}) {
-      std::string x = "tensor<?x5x" + std::string(element) + ", [\"batch\"]>", i = "tensor<?x3xi64, [\"batch\"]>",
-                  u = "tensor<?x3x" + std::string(element) + ", [\"batch\"]>";
+      std::string x = "tensor<?x5x" + std::string(element) + ", #tutti.sizes<batch>>",
+                  i = "tensor<?x3xi64, #tutti.sizes<batch>>",
+                  u = "tensor<?x3x" + std::string(element) + ", #tutti.sizes<batch>>";
       add("scatter", "%a: " + x + ", %i: " + i + ", %u: " + u,
           kind + (" %a at %i with %u : " + x) + ", " + i + ", " + u);
     }
@@ -206,8 +214,8 @@ static std::vector<Instance> table() {
   add("scatter", "%a: tensor<3x20xbf16>, %i: tensor<3x9xi64>, %u: tensor<3x9xbf16>",
       "max %a at %i with %u : tensor<3x20xbf16>, tensor<3x9xi64>, tensor<3x9xbf16>");
   for (const char *kind : {"set", "add"}) {
-    std::string k = kind, x = "tensor<?x60xf32, [\"batch\"]>", u = "tensor<?x40xf32, [\"batch\"]>",
-                i = "tensor<?x2xi64, [\"batch\"]>", own = "tensor<?x40xi64, [\"batch\"]>";
+    std::string k = kind, x = "tensor<?x60xf32, #tutti.sizes<batch>>", u = "tensor<?x40xf32, #tutti.sizes<batch>>",
+                i = "tensor<?x2xi64, #tutti.sizes<batch>>", own = "tensor<?x40xi64, #tutti.sizes<batch>>";
     add("scatter", "%a: " + x + ", %i: " + i + ", %u: " + u,
         k + " %a at %i with %u width 20 : " + x + ", " + i + ", " + u);
     add("scatter", "%a: " + x + ", %i: " + own + ", %u: " + u,
@@ -215,8 +223,8 @@ static std::vector<Instance> table() {
   }
   add("scatter", "%a: tensor<12xf16>, %i: tensor<3xi32>, %u: tensor<9xf16>",
       "mul %a at %i with %u width 3 : tensor<12xf16>, tensor<3xi32>, tensor<9xf16>");
-  add("scatter", "%a: tensor<3x?xf32, [\"batch\"]>, %i: tensor<3x2xi64>, %u: tensor<3x2xf32>",
-      "set %a at %i with %u : tensor<3x?xf32, [\"batch\"]>, tensor<3x2xi64>, tensor<3x2xf32>", "not parallel");
+  add("scatter", "%a: tensor<3x?xf32, #tutti.sizes<batch>>, %i: tensor<3x2xi64>, %u: tensor<3x2xf32>",
+      "set %a at %i with %u : tensor<3x?xf32, #tutti.sizes<batch>>, tensor<3x2xi64>, tensor<3x2xf32>", "not parallel");
 
   add("constant", "", "dense<[1.5, 2.5]> : tensor<2xf32>");
   add("get", "", "@p : tensor<2x3xf32>");
@@ -224,7 +232,8 @@ static std::vector<Instance> table() {
   const char *overMembers = "expected the member axis in front";
   for (const char *kind : {"mean", "var", "std", "min", "max"}) {
     std::string k = kind;
-    add("head", "%a: tensor<4x?x3xf32, [\"batch\"]>", k + " %a : tensor<4x?x3xf32, [\"batch\"]>", overMembers);
+    add("head", "%a: tensor<4x?x3xf32, #tutti.sizes<batch>>", k + " %a : tensor<4x?x3xf32, #tutti.sizes<batch>>",
+        overMembers);
     add("head", "%a: tensor<4x3xi32>", k + " %a : tensor<4x3xi32>", overMembers);
   }
   for (const char *q : {"0.0", "0.25", "0.5", "1.0"})
@@ -232,8 +241,8 @@ static std::vector<Instance> table() {
   add("head", "%a: tensor<4x2x3xf32>", "vote %a : tensor<4x2x3xf32>", overMembers);
   add("head", "%a: tensor<9x2xi32>", "vote %a : tensor<9x2xi32>", overMembers);
   add("replicate", "%a: tensor<3xf32>", "%a : tensor<3xf32> -> tensor<4x3xf32>");
-  add("replicate", "%a: tensor<?x3xf32, [\"batch\"]>",
-      "%a : tensor<?x3xf32, [\"batch\"]> -> tensor<4x?x3xf32, [\"batch\"]>");
+  add("replicate", "%a: tensor<?x3xf32, #tutti.sizes<batch>>",
+      "%a : tensor<?x3xf32, #tutti.sizes<batch>> -> tensor<4x?x3xf32, #tutti.sizes<batch>>");
   return all;
 }
 

@@ -44,7 +44,7 @@ struct InvarianceLaw : testing::TestWithParam<Network> {
         text.replace(at, old.size(), now);
     };
     if (count) {
-      replace(", [\"batch\"]", "");
+      replace(", #tutti.sizes<batch>", "");
       replace("?x", std::to_string(count) + "x");
     }
     return text;

@@ -102,8 +102,7 @@ void LowerLaw::check(ArrayRef<Case> cases) {
       }
       inputs.push_back(one.mix >> i & 1 ? stack(each) : each[0]);
     }
-  bool hasBatch = model.text.find("\"batch\"") != std::string::npos;
-  Call call{.active = {}, .batch = hasBatch ? sizes().lookup("batch") : 0};
+  Call call{.active = {}, .batch = model.hasBatch() ? sizes().lookup("batch") : 0};
   llvm::Expected<std::vector<HostTensor>> results = (*artifact)->run(inputs, call);
   ASSERT_TRUE(bool(results)) << llvm::toString(results.takeError());
   ASSERT_EQ(results->size(), cases.size());

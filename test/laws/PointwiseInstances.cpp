@@ -18,7 +18,7 @@ void pointwise(std::vector<Instance> &all) {
   auto broadcast = [&](const std::string &op, const std::string &e) {
     binary(op, "tensor<2x3x" + e + ">", "tensor<2x3x" + e + ">");
     binary(op, "tensor<3x" + e + ">", "tensor<2x3x" + e + ">");
-    binary(op, "tensor<?x3x" + e + ", [\"batch\"]>", "tensor<" + e + ">");
+    binary(op, "tensor<?x3x" + e + ", #tutti.sizes<batch>>", "tensor<" + e + ">");
     binary(op, "tensor<2x1x3x" + e + ">", "tensor<4x1x" + e + ">");
   };
   auto typed = [&](const std::string &op, const std::string &e) {
@@ -35,7 +35,7 @@ void pointwise(std::vector<Instance> &all) {
   for (const char *op : {"sqrt",  "reciprocal", "exp",   "expm1",   "log",      "floor", "ceil", "round", "erf",
                          "sin",   "cos",        "tan",   "asin",    "acos",     "atan",  "sinh", "cosh",  "tanh",
                          "asinh", "acosh",      "atanh", "sigmoid", "softplus", "mish",  "gelu"}) {
-    unary(op, "tensor<?x3xf32, [\"batch\"]>");
+    unary(op, "tensor<?x3xf32, #tutti.sizes<batch>>");
     for (const char *e : {"f64", "f16", "bf16"})
       unary(op, "tensor<5x" + std::string(e) + ">");
   }
@@ -72,7 +72,7 @@ void pointwise(std::vector<Instance> &all) {
   }
   // Few columns of rows that all share others: lanes of several rows, whose numbers come in pairs.
   for (const std::string e : {"f32", "i32", "ui32"})
-    binary("add", "tensor<?x4x4x" + e + ", [\"batch\"]>", "tensor<4x4x" + e + ">");
+    binary("add", "tensor<?x4x4x" + e + ", #tutti.sizes<batch>>", "tensor<4x4x" + e + ">");
   const char *const types[] = {"f32", "f64", "f16", "bf16", "i1", "i8", "i32", "i64", "ui8", "ui16", "ui32", "ui64"};
   for (const char *from : types)
     for (const char *to : types) {

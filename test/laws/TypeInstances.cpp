@@ -42,7 +42,7 @@ void typed(std::vector<Instance> &all) {
 
   // One column, narrower than what it is computed in.
   auto batched = [](const char *dims, const std::string &e) {
-    return "tensor<?x" + std::string(dims) + "x" + e + ", [\"batch\"]>";
+    return "tensor<?x" + std::string(dims) + "x" + e + ", #tutti.sizes<batch>>";
   };
   for (auto [from, to] : {std::pair("i64", "i32"), std::pair("i64", "i8"), std::pair("f32", "i16"),
                           std::pair("f32", "bf16"), std::pair("f32", "f16")})

@@ -20,84 +20,70 @@ func.func @main(%x: i32) -> i32 {
 
 // -----
 
-// expected-error@+1 {{an argument of function @main: elements of type tensor<4xindex> are not supported}}
+// expected-error@+1 {{an argument of function @main: elements of type index are not supported}}
 func.func @main(%x: tensor<4xindex>) -> tensor<4xindex> {
   return %x : tensor<4xindex>
 }
 
 // -----
 
-// expected-error@+1 {{an argument of function @main: tensor<?xf32, ["7"]>: an encoding lists sizes such as "batch" or "4*batch"}}
-func.func @main(%x: tensor<?xf32, ["7"]>) -> tensor<?xf32, ["7"]> {
-  return %x : tensor<?xf32, ["7"]>
+// expected-error@+1 {{expected a '?' to be of a size such as batch or 4*batch, got 7}}
+func.func @main(%x: tensor<?xf32, #tutti.sizes<7>>) -> tensor<?xf32, #tutti.sizes<7>> {
+  return %x : tensor<?xf32, #tutti.sizes<7>>
 }
 
 // -----
 
-// expected-error@+1 {{an argument of function @main: tensor<?xf32, ["-2*b"]>: an encoding lists sizes such as "batch" or "4*batch"}}
-func.func @main(%x: tensor<?xf32, ["-2*b"]>) -> tensor<?xf32, ["-2*b"]> {
-  return %x : tensor<?xf32, ["-2*b"]>
+// expected-error@+1 {{expected a size of 0 or more, got -2*b}}
+func.func @main(%x: tensor<?xf32, #tutti.sizes<-2*b>>) -> tensor<?xf32, #tutti.sizes<-2*b>> {
+  return %x : tensor<?xf32, #tutti.sizes<-2*b>>
 }
 
 // -----
 
-// expected-error@+1 {{an argument of function @main: tensor<?xf32, ["1*4"]>: an encoding lists sizes such as "batch" or "4*batch"}}
-func.func @main(%x: tensor<?xf32, ["1*4"]>) -> tensor<?xf32, ["1*4"]> {
-  return %x : tensor<?xf32, ["1*4"]>
+// expected-error@+1 {{expected valid keyword or string}}
+func.func @main(%x: tensor<?xf32, #tutti.sizes<1*4>>) -> tensor<?xf32, #tutti.sizes<1*4>> {
+  return %x : tensor<?xf32, #tutti.sizes<1*4>>
 }
 
 // -----
 
-// expected-error@+1 {{an argument of function @main: tensor<?xf32, ["4*4"]>: an encoding lists sizes such as "batch" or "4*batch"}}
-func.func @main(%x: tensor<?xf32, ["4*4"]>) -> tensor<?xf32, ["4*4"]> {
-  return %x : tensor<?xf32, ["4*4"]>
+// expected-error@+1 {{expected valid keyword or string}}
+func.func @main(%x: tensor<?xf32, #tutti.sizes<4*4>>) -> tensor<?xf32, #tutti.sizes<4*4>> {
+  return %x : tensor<?xf32, #tutti.sizes<4*4>>
 }
 
 // -----
 
-// expected-error@+1 {{an argument of function @main: tensor<?xf32, ["batch*4"]>: an encoding lists sizes such as "batch" or "4*batch"}}
-func.func @main(%x: tensor<?xf32, ["batch*4"]>) -> tensor<?xf32, ["batch*4"]> {
-  return %x : tensor<?xf32, ["batch*4"]>
+// expected-error@+1 {{expected valid keyword or string}}
+func.func @main(%x: tensor<?xf32, #tutti.sizes<batch*4>>) -> tensor<?xf32, #tutti.sizes<batch*4>> {
+  return %x : tensor<?xf32, #tutti.sizes<batch*4>>
 }
 
 // -----
 
-// expected-error@+1 {{an argument of function @main: tensor<?xf32, ["1*batch"]>: an encoding writes "1*batch" as "batch"}}
-func.func @main(%x: tensor<?xf32, ["1*batch"]>) -> tensor<?xf32, ["1*batch"]> {
-  return %x : tensor<?xf32, ["1*batch"]>
+// expected-error@+1 {{expected the size of each of 0 '?', got 1 sizes}}
+func.func @main(%x: tensor<4xf32, #tutti.sizes<junk>>) -> tensor<4xf32, #tutti.sizes<junk>> {
+  return %x : tensor<4xf32, #tutti.sizes<junk>>
 }
 
 // -----
 
-// expected-error@+1 {{an argument of function @main: tensor<?xf32, ["seq*batch"]>: an encoding writes "seq*batch" as "batch*seq"}}
-func.func @main(%x: tensor<?xf32, ["seq*batch"]>) -> tensor<?xf32, ["seq*batch"]> {
-  return %x : tensor<?xf32, ["seq*batch"]>
-}
-
-// -----
-
-// expected-error@+1 {{an argument of function @main: tensor<4xf32, ["junk"]>: the encoding names the size of each '?', expected 0 names}}
-func.func @main(%x: tensor<4xf32, ["junk"]>) -> tensor<4xf32, ["junk"]> {
-  return %x : tensor<4xf32, ["junk"]>
-}
-
-// -----
-
-// expected-error@+1 {{an argument of function @main: tensor<?xf32>: the encoding names the size of each '?', expected 1 names}}
+// expected-error@+1 {{an argument of function @main: tensor<?xf32>: expected the size of each '?' in its encoding, as in #tutti.sizes<batch>}}
 func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
   return %x : tensor<?xf32>
 }
 
 // -----
 
-// expected-error@+1 {{an argument of function @main: tensor<4xf32, []> has an encoding that does not list sizes}}
-func.func @main(%x: tensor<4xf32, []>) -> tensor<4xf32, []> {
-  return %x : tensor<4xf32, []>
+// expected-error@+1 {{expected the size of each of 0 '?', got 0 sizes}}
+func.func @main(%x: tensor<4xf32, #tutti.sizes<>>) -> tensor<4xf32, #tutti.sizes<>> {
+  return %x : tensor<4xf32, #tutti.sizes<>>
 }
 
 // -----
 
-// expected-error@+1 {{an argument of function @main: tensor<?xf32, "b"> has an encoding that does not list sizes}}
+// expected-error@+1 {{an argument of function @main: tensor<?xf32, "b">: expected the size of each '?' in its encoding, as in #tutti.sizes<batch>}}
 func.func @main(%x: tensor<?xf32, "b">) -> tensor<?xf32, "b"> {
   return %x : tensor<?xf32, "b">
 }
@@ -124,5 +110,5 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// expected-error@+1 {{'tutti.param' op elements of type tensor<4xf8E4M3FN> are not supported}}
+// expected-error@+1 {{'tutti.param' op attribute 'type' failed to satisfy constraint: type attribute of a ranked tensor of floats, integers of 8 to 64 bits or i1, of which the encoding has the size of each '?'}}
 tutti.param @w : tensor<4xf8E4M3FN>

@@ -6,19 +6,19 @@ module attributes {tutti.members = 3 : i64} {
   tutti.param per_member @w : tensor<4x2xf32>
   tutti.param per_member @f : tensor<8x2xf32>
   // CHECK-LABEL: func.func @weights
-  func.func @weights(%x: tensor<?x8xf32, ["batch"]>, %y: tensor<?x?x4xf32, ["active", "batch"]>)
-      -> (tensor<?x4xf32, ["batch"]>, tensor<?x?x2xf32, ["active", "batch"]>, tensor<?x?x2xf32, ["active", "batch"]>) {
+  func.func @weights(%x: tensor<?x8xf32, #tutti.sizes<batch>>, %y: tensor<?x?x4xf32, #tutti.sizes<active, batch>>)
+      -> (tensor<?x4xf32, #tutti.sizes<batch>>, tensor<?x?x2xf32, #tutti.sizes<active, batch>>, tensor<?x?x2xf32, #tutti.sizes<active, batch>>) {
     // CHECK: tutti.contract {{.*}} "bk,kn->bn" numerics<rule = panels, chunk = 8>
     %trunk = tutti.get @trunk : tensor<8x4xf32>
-    %0 = tutti.contract %x, %trunk "bk,kn->bn" : tensor<?x8xf32, ["batch"]>, tensor<8x4xf32>
+    %0 = tutti.contract %x, %trunk "bk,kn->bn" : tensor<?x8xf32, #tutti.sizes<batch>>, tensor<8x4xf32>
     // CHECK: tutti.contract {{.*}} "mbk,mkn->mbn" numerics<rule = panels, chunk = 4>
-    %w = tutti.get @w : tensor<?x4x2xf32, ["active"]>
-    %1 = tutti.contract %y, %w "mbk,mkn->mbn" : tensor<?x?x4xf32, ["active", "batch"]>, tensor<?x4x2xf32, ["active"]>
+    %w = tutti.get @w : tensor<?x4x2xf32, #tutti.sizes<active>>
+    %1 = tutti.contract %y, %w "mbk,mkn->mbn" : tensor<?x?x4xf32, #tutti.sizes<active, batch>>, tensor<?x4x2xf32, #tutti.sizes<active>>
     // Shared rows, weights of members.
     // CHECK: tutti.contract {{.*}} "bk,mkn->mbn" numerics<rule = panels, chunk = 8>
-    %f = tutti.get @f : tensor<?x8x2xf32, ["active"]>
-    %2 = tutti.contract %x, %f "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x2xf32, ["active"]>
-    return %0, %1, %2 : tensor<?x4xf32, ["batch"]>, tensor<?x?x2xf32, ["active", "batch"]>, tensor<?x?x2xf32, ["active", "batch"]>
+    %f = tutti.get @f : tensor<?x8x2xf32, #tutti.sizes<active>>
+    %2 = tutti.contract %x, %f "bk,mkn->mbn" : tensor<?x8xf32, #tutti.sizes<batch>>, tensor<?x8x2xf32, #tutti.sizes<active>>
+    return %0, %1, %2 : tensor<?x4xf32, #tutti.sizes<batch>>, tensor<?x?x2xf32, #tutti.sizes<active, batch>>, tensor<?x?x2xf32, #tutti.sizes<active, batch>>
   }
 }
 
@@ -29,16 +29,16 @@ module attributes {tutti.members = 3 : i64} {
 module {
   tutti.param @w : tensor<4x4xf32>
   // CHECK-LABEL: func.func @others
-  func.func @others(%x: tensor<?x4xf32, ["batch"]>, %y: tensor<4x4xf32>)
-      -> (tensor<?x4xf32, ["batch"]>, tensor<?x4xf32, ["batch"]>, tensor<4x?xf32, ["batch"]>) {
+  func.func @others(%x: tensor<?x4xf32, #tutti.sizes<batch>>, %y: tensor<4x4xf32>)
+      -> (tensor<?x4xf32, #tutti.sizes<batch>>, tensor<?x4xf32, #tutti.sizes<batch>>, tensor<4x?xf32, #tutti.sizes<batch>>) {
     // CHECK: tutti.contract {{.*}} "bk,kn->bn" numerics<rule = chain, chunk = 4>
-    %0 = tutti.contract %x, %y "bk,kn->bn" : tensor<?x4xf32, ["batch"]>, tensor<4x4xf32>
+    %0 = tutti.contract %x, %y "bk,kn->bn" : tensor<?x4xf32, #tutti.sizes<batch>>, tensor<4x4xf32>
     %w = tutti.get @w : tensor<4x4xf32>
     // CHECK: tutti.contract {{.*}} "bk,nk->bn" numerics<rule = chain,
-    %1 = tutti.contract %x, %w "bk,nk->bn" : tensor<?x4xf32, ["batch"]>, tensor<4x4xf32>
+    %1 = tutti.contract %x, %w "bk,nk->bn" : tensor<?x4xf32, #tutti.sizes<batch>>, tensor<4x4xf32>
     // CHECK: tutti.contract {{.*}} "bk,kn->nb" numerics<rule = chain,
-    %2 = tutti.contract %x, %w "bk,kn->nb" : tensor<?x4xf32, ["batch"]>, tensor<4x4xf32>
-    return %0, %1, %2 : tensor<?x4xf32, ["batch"]>, tensor<?x4xf32, ["batch"]>, tensor<4x?xf32, ["batch"]>
+    %2 = tutti.contract %x, %w "bk,kn->nb" : tensor<?x4xf32, #tutti.sizes<batch>>, tensor<4x4xf32>
+    return %0, %1, %2 : tensor<?x4xf32, #tutti.sizes<batch>>, tensor<?x4xf32, #tutti.sizes<batch>>, tensor<4x?xf32, #tutti.sizes<batch>>
   }
 }
 
@@ -68,12 +68,12 @@ module {
 
 // A reduction along the row has 16 lanes and a tree, one along other axes is a chain.
 // CHECK-LABEL: func.func @reduce
-func.func @reduce(%x: tensor<?x?x4xf32, ["active", "batch"]>) -> (tensor<?x?x1xf32, ["active", "batch"]>, tensor<?x1x4xf32, ["active"]>) {
+func.func @reduce(%x: tensor<?x?x4xf32, #tutti.sizes<active, batch>>) -> (tensor<?x?x1xf32, #tutti.sizes<active, batch>>, tensor<?x1x4xf32, #tutti.sizes<active>>) {
   // CHECK: tutti.reduce mean %{{.*}} [2] numerics<rule = lanes>
   // CHECK: tutti.reduce sum %{{.*}} [1] numerics<rule = chain>
-  %0 = tutti.reduce mean %x [2] : tensor<?x?x4xf32, ["active", "batch"]>
-  %1 = tutti.reduce sum %x [1] : tensor<?x?x4xf32, ["active", "batch"]>
-  return %0, %1 : tensor<?x?x1xf32, ["active", "batch"]>, tensor<?x1x4xf32, ["active"]>
+  %0 = tutti.reduce mean %x [2] : tensor<?x?x4xf32, #tutti.sizes<active, batch>>
+  %1 = tutti.reduce sum %x [1] : tensor<?x?x4xf32, #tutti.sizes<active, batch>>
+  return %0, %1 : tensor<?x?x1xf32, #tutti.sizes<active, batch>>, tensor<?x1x4xf32, #tutti.sizes<active>>
 }
 
 // -----
@@ -85,20 +85,20 @@ module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<
   tutti.param @short : tensor<47x9xf32>
   tutti.param @narrow : tensor<48x8xf32>
   // CHECK-LABEL: func.func @split
-  func.func @split(%x: tensor<?x48xf32, ["batch"]>, %y: tensor<?x47xf32, ["batch"]>, %z: tensor<48x9xf32>)
-      -> (tensor<?x9xf32, ["batch"]>, tensor<?x9xf32, ["batch"]>, tensor<?x8xf32, ["batch"]>, tensor<?x9xf32, ["batch"]>) {
+  func.func @split(%x: tensor<?x48xf32, #tutti.sizes<batch>>, %y: tensor<?x47xf32, #tutti.sizes<batch>>, %z: tensor<48x9xf32>)
+      -> (tensor<?x9xf32, #tutti.sizes<batch>>, tensor<?x9xf32, #tutti.sizes<batch>>, tensor<?x8xf32, #tutti.sizes<batch>>, tensor<?x9xf32, #tutti.sizes<batch>>) {
     // CHECK: tutti.contract {{.*}} numerics<rule = panels, chunk = 16, product = tf32x3>
     %w = tutti.get @w : tensor<48x9xf32>
-    %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x48xf32, ["batch"]>, tensor<48x9xf32>
+    %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x48xf32, #tutti.sizes<batch>>, tensor<48x9xf32>
     // CHECK: tutti.contract {{.*}} numerics<rule = panels, chunk = 47>
     %s = tutti.get @short : tensor<47x9xf32>
-    %1 = tutti.contract %y, %s "bk,kn->bn" : tensor<?x47xf32, ["batch"]>, tensor<47x9xf32>
+    %1 = tutti.contract %y, %s "bk,kn->bn" : tensor<?x47xf32, #tutti.sizes<batch>>, tensor<47x9xf32>
     // CHECK: tutti.contract {{.*}} numerics<rule = panels, chunk = 48>
     %n = tutti.get @narrow : tensor<48x8xf32>
-    %2 = tutti.contract %x, %n "bk,kn->bn" : tensor<?x48xf32, ["batch"]>, tensor<48x8xf32>
+    %2 = tutti.contract %x, %n "bk,kn->bn" : tensor<?x48xf32, #tutti.sizes<batch>>, tensor<48x8xf32>
     // CHECK: tutti.contract {{.*}} numerics<rule = chain, chunk = 48>
-    %3 = tutti.contract %x, %z "bk,kn->bn" : tensor<?x48xf32, ["batch"]>, tensor<48x9xf32>
-    return %0, %1, %2, %3 : tensor<?x9xf32, ["batch"]>, tensor<?x9xf32, ["batch"]>, tensor<?x8xf32, ["batch"]>, tensor<?x9xf32, ["batch"]>
+    %3 = tutti.contract %x, %z "bk,kn->bn" : tensor<?x48xf32, #tutti.sizes<batch>>, tensor<48x9xf32>
+    return %0, %1, %2, %3 : tensor<?x9xf32, #tutti.sizes<batch>>, tensor<?x9xf32, #tutti.sizes<batch>>, tensor<?x8xf32, #tutti.sizes<batch>>, tensor<?x9xf32, #tutti.sizes<batch>>
   }
 }
 
@@ -108,11 +108,11 @@ module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<
 module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<precision bf16>} {
   tutti.param @w : tensor<300x1xf32>
   // CHECK-LABEL: func.func @rounded
-  func.func @rounded(%x: tensor<?x300xf32, ["batch"]>) -> tensor<?x1xf32, ["batch"]> {
+  func.func @rounded(%x: tensor<?x300xf32, #tutti.sizes<batch>>) -> tensor<?x1xf32, #tutti.sizes<batch>> {
     // CHECK: tutti.contract {{.*}} numerics<rule = panels, chunk = 300, product = bf16>
     %w = tutti.get @w : tensor<300x1xf32>
-    %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x300xf32, ["batch"]>, tensor<300x1xf32>
-    return %0 : tensor<?x1xf32, ["batch"]>
+    %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x300xf32, #tutti.sizes<batch>>, tensor<300x1xf32>
+    return %0 : tensor<?x1xf32, #tutti.sizes<batch>>
   }
 }
 
@@ -122,11 +122,11 @@ module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<
 module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<precision "f32-ffma">} {
   tutti.param @w : tensor<300x32xf32>
   // CHECK-LABEL: func.func @plain
-  func.func @plain(%x: tensor<?x300xf32, ["batch"]>) -> tensor<?x32xf32, ["batch"]> {
+  func.func @plain(%x: tensor<?x300xf32, #tutti.sizes<batch>>) -> tensor<?x32xf32, #tutti.sizes<batch>> {
     // CHECK: tutti.contract {{.*}} numerics<rule = panels, chunk = 152>
     %w = tutti.get @w : tensor<300x32xf32>
-    %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x300xf32, ["batch"]>, tensor<300x32xf32>
-    return %0 : tensor<?x32xf32, ["batch"]>
+    %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x300xf32, #tutti.sizes<batch>>, tensor<300x32xf32>
+    return %0 : tensor<?x32xf32, #tutti.sizes<batch>>
   }
 }
 

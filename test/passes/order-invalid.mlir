@@ -12,7 +12,6 @@
 // RUN: not tutti-opt %t/count.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=COUNT
 // RUN: not tutti-opt %t/input.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=INPUT
 // RUN: not tutti-opt %t/output.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=OUTPUT
-// RUN: not tutti-opt %t/head.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=HEAD
 // RUN: not tutti-opt %t/alone.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=ALONE
 // RUN: not tutti-opt %t/given.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=GIVEN
 // RUN: not tutti-opt %t/main.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=MAIN
@@ -28,14 +27,13 @@
 // COUNT: error: the module does not say how many members there are: expected tutti.members
 // INPUT: error: expected argument 1 of @main to have a name, as in {tutti.name = "x"}
 // OUTPUT: error: expected result 0 of @main to have a name, as in {tutti.name = "x"}
-// HEAD: error: expected 'tutti.head' of result 0 to be a head (members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1), got "median"
 // ALONE: error: 'tutti.exp' op is in no kernel: --tutti-decompose and --tutti-fuse come before this pass
 // GIVEN: error: expected a kernel to make what @main gives: --tutti-decompose comes before this pass
 // MAIN: error: expected a function @main, the model
 
 //--- parallel.mlir
-func.func @main(%x: tensor<?x4xf32, ["batch"]>, %y: tensor<4x?xf32, ["batch"]>) -> tensor<4x4xf32> {
-  %0 = tutti.contract %y, %x "ab,bc->ac" : tensor<4x?xf32, ["batch"]>, tensor<?x4xf32, ["batch"]>
+func.func @main(%x: tensor<?x4xf32, #tutti.sizes<batch>>, %y: tensor<4x?xf32, #tutti.sizes<batch>>) -> tensor<4x4xf32> {
+  %0 = tutti.contract %y, %x "ab,bc->ac" : tensor<4x?xf32, #tutti.sizes<batch>>, tensor<?x4xf32, #tutti.sizes<batch>>
   return %0 : tensor<4x4xf32>
 }
 //--- numerics.mlir
@@ -44,20 +42,20 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<4x1xf32> {
   return %0 : tensor<4x1xf32>
 }
 //--- kernel.mlir
-plan.kernel @k0 row rows ["4"] weights [] {
+plan.kernel @k0 row rows<4> weights [] {
 ^bb0(%x: tensor<4x8xf32>):
   %0 = tutti.reduce sum %x [1] : tensor<4x8xf32>
   tutti.yield %0 : tensor<4x1xf32>
 }
 //--- columns.mlir
-plan.kernel @k0 element rows ["1"] weights [] {
-^bb0(%x: tensor<2x?xf32, ["batch"]>):
-  %0 = tutti.reduce sum %x [0] numerics<rule = chain> : tensor<2x?xf32, ["batch"]>
-  %1 = tutti.mul %0, %0 : tensor<1x?xf32, ["batch"]>, tensor<1x?xf32, ["batch"]>
-  tutti.yield %1 : tensor<1x?xf32, ["batch"]>
+plan.kernel @k0 element rows<1> weights [] {
+^bb0(%x: tensor<2x?xf32, #tutti.sizes<batch>>):
+  %0 = tutti.reduce sum %x [0] numerics<rule = chain> : tensor<2x?xf32, #tutti.sizes<batch>>
+  %1 = tutti.mul %0, %0 : tensor<1x?xf32, #tutti.sizes<batch>>, tensor<1x?xf32, #tutti.sizes<batch>>
+  tutti.yield %1 : tensor<1x?xf32, #tutti.sizes<batch>>
 }
 //--- schedule.mlir
-plan.kernel @k0 row rows ["4"] weights [] {
+plan.kernel @k0 row rows<4> weights [] {
 ^bb0(%x: tensor<4x8xf32>):
   %0 = tutti.reduce sum %x [1] numerics<rule = lanes> : tensor<4x8xf32>
   tutti.yield %0 : tensor<4x1xf32>
@@ -67,14 +65,14 @@ func.func @main(%x: tensor<4x8xf32> {tutti.name = "x"}) -> (tensor<4x1xf32> {tut
   return %0 : tensor<4x1xf32>
 }
 //--- members.mlir
-plan.kernel @k0 row lifted rows ["4"] weights [] schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64> {
-^bb0(%x: tensor<?x4x8xf32, ["active"]>):
-  %0 = tutti.reduce sum %x [2] numerics<rule = lanes> : tensor<?x4x8xf32, ["active"]>
-  tutti.yield %0 : tensor<?x4x1xf32, ["active"]>
+plan.kernel @k0 row lifted rows<4> weights [] schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64> {
+^bb0(%x: tensor<?x4x8xf32, #tutti.sizes<active>>):
+  %0 = tutti.reduce sum %x [2] numerics<rule = lanes> : tensor<?x4x8xf32, #tutti.sizes<active>>
+  tutti.yield %0 : tensor<?x4x1xf32, #tutti.sizes<active>>
 }
-func.func @main(%x: tensor<?x4x8xf32, ["active"]> {tutti.name = "x"}) -> (tensor<?x4x1xf32, ["active"]> {tutti.name = "y"}) {
-  %0 = plan.dispatch @k0(%x) : (tensor<?x4x8xf32, ["active"]>) -> tensor<?x4x1xf32, ["active"]>
-  return %0 : tensor<?x4x1xf32, ["active"]>
+func.func @main(%x: tensor<?x4x8xf32, #tutti.sizes<active>> {tutti.name = "x"}) -> (tensor<?x4x1xf32, #tutti.sizes<active>> {tutti.name = "y"}) {
+  %0 = plan.dispatch @k0(%x) : (tensor<?x4x8xf32, #tutti.sizes<active>>) -> tensor<?x4x1xf32, #tutti.sizes<active>>
+  return %0 : tensor<?x4x1xf32, #tutti.sizes<active>>
 }
 //--- none.mlir
 func.func @main(%x: tensor<4x8xf32> {tutti.name = "x"}) -> (tensor<4x1xf32> {tutti.name = "y"}) {
@@ -94,12 +92,6 @@ module attributes {tutti.members = 1 : i64} {
 //--- output.mlir
 module attributes {tutti.members = 1 : i64} {
   func.func @main(%x: tensor<4x8xf32> {tutti.name = "x"}) -> tensor<4x8xf32> {
-    return %x : tensor<4x8xf32>
-  }
-}
-//--- head.mlir
-module attributes {tutti.members = 1 : i64} {
-  func.func @main(%x: tensor<4x8xf32> {tutti.name = "x"}) -> (tensor<4x8xf32> {tutti.name = "y", tutti.head = "median"}) {
     return %x : tensor<4x8xf32>
   }
 }
@@ -128,10 +120,10 @@ func.func @main(%x: tensor<4294967296x4294967296xf32>, %y: tensor<4294967296x429
 
 //--- long.mlir
 module attributes {tutti.members = 2 : i64, tutti.sizes = {batch = array<i64: 1, 4>}} {
-  func.func @main(%x: tensor<?x1xf32, ["batch"]> {tutti.name = "x"}) -> (tensor<?x1xf32, ["batch"]> {tutti.name = "o"}) {
-    %b = tutti.broadcast %x : tensor<?x1xf32, ["batch"]> -> tensor<?x2305843009213693952xf32, ["batch"]>
-    %s = tutti.scan sum %b : tensor<?x2305843009213693952xf32, ["batch"]>
-    %r = tutti.reduce max %s [1] : tensor<?x2305843009213693952xf32, ["batch"]>
-    return %r : tensor<?x1xf32, ["batch"]>
+  func.func @main(%x: tensor<?x1xf32, #tutti.sizes<batch>> {tutti.name = "x"}) -> (tensor<?x1xf32, #tutti.sizes<batch>> {tutti.name = "o"}) {
+    %b = tutti.broadcast %x : tensor<?x1xf32, #tutti.sizes<batch>> -> tensor<?x2305843009213693952xf32, #tutti.sizes<batch>>
+    %s = tutti.scan sum %b : tensor<?x2305843009213693952xf32, #tutti.sizes<batch>>
+    %r = tutti.reduce max %s [1] : tensor<?x2305843009213693952xf32, #tutti.sizes<batch>>
+    return %r : tensor<?x1xf32, #tutti.sizes<batch>>
   }
 }

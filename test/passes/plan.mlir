@@ -5,20 +5,20 @@ module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1,
   tutti.param per_member @w : tensor<8x4xf32>
   tutti.param per_member @b : tensor<4xf32>
   // CHECK-NOT: func.func
-  // CHECK: plan.program @infer target cpu sizes {active = array<i64: 1, 3>, batch = array<i64: 1, 64>} flops ["64*active*batch"] arena 0 {
-  // CHECK-NEXT: %[[X:.*]] = plan.buffer input : tensor<?x8xf32, ["batch"]> bytes "32*batch" port<name = "x">
-  // CHECK-NEXT: %[[Y:.*]] = plan.buffer output : tensor<?x?x4xf32, ["active", "batch"]> bytes "16*active*batch" port<name = "y", head = "members">
-  // CHECK-NEXT: %[[W:.*]] = plan.buffer constant : {{.*}} bytes "128*active" layout panels {param = @w}
-  // CHECK-NEXT: %[[B:.*]] = plan.buffer constant : tensor<?x4xf32, ["active"]> bytes "16*active" layout raw {param = @b}
-  // CHECK-NEXT: plan.launch @{{.*}}(%[[X]], %[[W]], %[[B]], %[[Y]]) lifted rows "batch" schedule<tile = 64, quantum = 8, overhead = 4, scratch = {{.*}}>
+  // CHECK: plan.program @infer target cpu sizes {active = array<i64: 1, 3>, batch = array<i64: 1, 64>} flops<64*active*batch> arena 0 {
+  // CHECK-NEXT: %[[X:.*]] = plan.buffer input : tensor<?x8xf32, #tutti.sizes<batch>> port<name = "x">
+  // CHECK-NEXT: %[[Y:.*]] = plan.buffer output : tensor<?x?x4xf32, #tutti.sizes<active, batch>> port<name = "y", head = "members">
+  // CHECK-NEXT: %[[W:.*]] = plan.buffer constant : {{.*}} layout panels {param = @w}
+  // CHECK-NEXT: %[[B:.*]] = plan.buffer constant : tensor<?x4xf32, #tutti.sizes<active>> layout raw {param = @b}
+  // CHECK-NEXT: plan.launch @{{.*}}(%[[X]], %[[W]], %[[B]], %[[Y]]) lifted rows<batch> schedule<tile = 64, quantum = 8, overhead = 4, scratch = {{.*}}>
   // CHECK-NEXT: }
-  func.func @main(%x: tensor<?x8xf32, ["batch"]> {tutti.name = "x"}) -> (tensor<?x?x4xf32, ["active", "batch"]> {tutti.name = "y", tutti.head = "members"}) {
-    %w = tutti.get @w : tensor<?x8x4xf32, ["active"]>
-    %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x4xf32, ["active"]>
-    %b = tutti.get @b : tensor<?x4xf32, ["active"]>
-    %bb = tutti.reshape %b : tensor<?x4xf32, ["active"]> -> tensor<?x1x4xf32, ["active"]>
-    %1 = tutti.add %0, %bb : tensor<?x?x4xf32, ["active", "batch"]>, tensor<?x1x4xf32, ["active"]>
-    return %1 : tensor<?x?x4xf32, ["active", "batch"]>
+  func.func @main(%x: tensor<?x8xf32, #tutti.sizes<batch>> {tutti.name = "x"}) -> (tensor<?x?x4xf32, #tutti.sizes<active, batch>> {tutti.name = "y", tutti.head = "members"}) {
+    %w = tutti.get @w : tensor<?x8x4xf32, #tutti.sizes<active>>
+    %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, #tutti.sizes<batch>>, tensor<?x8x4xf32, #tutti.sizes<active>>
+    %b = tutti.get @b : tensor<?x4xf32, #tutti.sizes<active>>
+    %bb = tutti.reshape %b : tensor<?x4xf32, #tutti.sizes<active>> -> tensor<?x1x4xf32, #tutti.sizes<active>>
+    %1 = tutti.add %0, %bb : tensor<?x?x4xf32, #tutti.sizes<active, batch>>, tensor<?x1x4xf32, #tutti.sizes<active>>
+    return %1 : tensor<?x?x4xf32, #tutti.sizes<active, batch>>
   }
 }
 
@@ -27,9 +27,9 @@ module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1,
 // Intermediate values share memory as soon as their lives do not touch: of three in a row the last takes the place of the first.
 module attributes {tutti.members = 1 : i64} {
   // CHECK: plan.program {{.*}} arena 512 {
-  // CHECK: %[[A:.*]] = plan.buffer arena : tensor<8x8xf32> bytes "256"{{$}}
-  // CHECK: %[[B:.*]] = plan.buffer arena : tensor<8x8xf32> bytes "256" {offset = 256 : i64}
-  // CHECK: %[[C:.*]] = plan.buffer arena : tensor<8x8xf32> bytes "256"{{$}}
+  // CHECK: %[[A:.*]] = plan.buffer arena : tensor<8x8xf32>{{$}}
+  // CHECK: %[[B:.*]] = plan.buffer arena : tensor<8x8xf32> {offset = 256 : i64}
+  // CHECK: %[[C:.*]] = plan.buffer arena : tensor<8x8xf32>{{$}}
   // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[A]])
   // CHECK: plan.launch @{{.*}}(%[[A]], %[[B]])
   // CHECK: plan.launch @{{.*}}(%[[B]], %[[C]])
@@ -53,14 +53,14 @@ module attributes {tutti.members = 1 : i64} {
 // Members' values that only heads of their own kernel read have a place each.
 module attributes {tutti.members = 2 : i64, tutti.sizes = {}} {
   // CHECK: plan.program {{.*}} arena 1024 {
-  // CHECK: %[[A:.*]] = plan.buffer arena : tensor<?x8x8xf32, ["active"]> bytes "256*active"{{$}}
-  // CHECK: %[[B:.*]] = plan.buffer arena : tensor<?x8x8xf32, ["active"]> bytes "256*active" {offset = 512 : i64}
+  // CHECK: %[[A:.*]] = plan.buffer arena : tensor<?x8x8xf32, #tutti.sizes<active>>{{$}}
+  // CHECK: %[[B:.*]] = plan.buffer arena : tensor<?x8x8xf32, #tutti.sizes<active>> {offset = 512 : i64}
   // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[A]], %[[B]], %{{.*}}, %{{.*}})
-  func.func @main(%x: tensor<?x8x8xf32, ["active"]> {tutti.name = "x"}) -> (tensor<8x8xf32> {tutti.name = "y", tutti.head = "mean"}, tensor<8x8xf32> {tutti.name = "z", tutti.head = "max"}) {
-    %0 = tutti.exp %x : tensor<?x8x8xf32, ["active"]>
-    %1 = tutti.tanh %x : tensor<?x8x8xf32, ["active"]>
-    %2 = tutti.head mean %0 : tensor<?x8x8xf32, ["active"]>
-    %3 = tutti.head max %1 : tensor<?x8x8xf32, ["active"]>
+  func.func @main(%x: tensor<?x8x8xf32, #tutti.sizes<active>> {tutti.name = "x"}) -> (tensor<8x8xf32> {tutti.name = "y", tutti.head = "mean"}, tensor<8x8xf32> {tutti.name = "z", tutti.head = "max"}) {
+    %0 = tutti.exp %x : tensor<?x8x8xf32, #tutti.sizes<active>>
+    %1 = tutti.tanh %x : tensor<?x8x8xf32, #tutti.sizes<active>>
+    %2 = tutti.head mean %0 : tensor<?x8x8xf32, #tutti.sizes<active>>
+    %3 = tutti.head max %1 : tensor<?x8x8xf32, #tutti.sizes<active>>
     return %2, %3 : tensor<8x8xf32>, tensor<8x8xf32>
   }
 }
@@ -70,13 +70,13 @@ module attributes {tutti.members = 2 : i64, tutti.sizes = {}} {
 // A value that is read through a view lives as long as the view; a small constant is a buffer of its own.
 module attributes {tutti.members = 1 : i64} {
   // CHECK: plan.program {{.*}} arena 576 {
-  // CHECK-DAG: %[[A:.*]] = plan.buffer arena : tensor<4x16xf32> bytes "256"{{$}}
-  // CHECK-DAG: %[[B:.*]] = plan.buffer arena : tensor<16x4xf32> bytes "256" {offset = 256 : i64}
-  // CHECK-DAG: %[[S:.*]] = plan.buffer arena : tensor<1x4xf32> bytes "16" {offset = 512 : i64}
+  // CHECK-DAG: %[[A:.*]] = plan.buffer arena : tensor<4x16xf32>{{$}}
+  // CHECK-DAG: %[[B:.*]] = plan.buffer arena : tensor<16x4xf32> {offset = 256 : i64}
+  // CHECK-DAG: %[[S:.*]] = plan.buffer arena : tensor<1x4xf32> {offset = 512 : i64}
   // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[A]])
   // CHECK: plan.launch @{{.*}}(%[[A]], %[[B]])
   // CHECK: plan.launch @{{.*}}(%[[B]], %[[S]])
-  // CHECK: %[[T:.*]] = plan.buffer constant : tensor<4xf32> bytes "16" layout raw {value = dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]> : tensor<4xf32>}
+  // CHECK: %[[T:.*]] = plan.buffer constant : tensor<4xf32> layout raw {value = dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]> : tensor<4xf32>}
   // CHECK: plan.launch @{{.*}}(%[[S]], %[[A]], %[[T]], %{{.*}})
   func.func @main(%x: tensor<4x16xf32> {tutti.name = "x"}) -> (tensor<16x4xf32> {tutti.name = "y", tutti.head = "members"}) {
     %0 = tutti.exp %x : tensor<4x16xf32>
@@ -96,14 +96,14 @@ module attributes {tutti.members = 1 : i64} {
 // A head counts the members that have finished a row tile: one ticket a tile of the smallest kind, zeroed once.
 module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1, 60>}} {
   // CHECK: plan.program
-  // CHECK-DAG: %[[MEAN:.*]] = plan.buffer output : tensor<?x4xf32, ["batch"]> bytes "16*batch" port<name = "y", head = "mean">
-  // CHECK-DAG: %[[ALL:.*]] = plan.buffer arena : tensor<?x?x4xf32, ["active", "batch"]> bytes "16*active*batch"
-  // CHECK-DAG: %[[TICKETS:.*]] = plan.buffer state : tensor<60xi32> bytes "240"
-  // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[ALL]], %[[MEAN]], %[[TICKETS]]) lifted rows "batch"
-  func.func @main(%x: tensor<?x?x4xf32, ["active", "batch"]> {tutti.name = "x"}) -> (tensor<?x4xf32, ["batch"]> {tutti.name = "y", tutti.head = "mean"}) {
-    %0 = tutti.exp %x : tensor<?x?x4xf32, ["active", "batch"]>
-    %1 = tutti.head mean %0 : tensor<?x?x4xf32, ["active", "batch"]>
-    return %1 : tensor<?x4xf32, ["batch"]>
+  // CHECK-DAG: %[[MEAN:.*]] = plan.buffer output : tensor<?x4xf32, #tutti.sizes<batch>> port<name = "y", head = "mean">
+  // CHECK-DAG: %[[ALL:.*]] = plan.buffer arena : tensor<?x?x4xf32, #tutti.sizes<active, batch>>
+  // CHECK-DAG: %[[TICKETS:.*]] = plan.buffer state : tensor<60xi32>
+  // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[ALL]], %[[MEAN]], %[[TICKETS]]) lifted rows<batch>
+  func.func @main(%x: tensor<?x?x4xf32, #tutti.sizes<active, batch>> {tutti.name = "x"}) -> (tensor<?x4xf32, #tutti.sizes<batch>> {tutti.name = "y", tutti.head = "mean"}) {
+    %0 = tutti.exp %x : tensor<?x?x4xf32, #tutti.sizes<active, batch>>
+    %1 = tutti.head mean %0 : tensor<?x?x4xf32, #tutti.sizes<active, batch>>
+    return %1 : tensor<?x4xf32, #tutti.sizes<batch>>
   }
 }
 
@@ -113,7 +113,7 @@ module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1,
 module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<precision f16>, tutti.members = 1 : i64} {
   tutti.param @w : tensor<8x4xf32>
   // CHECK: plan.program @infer target cuda
-  // CHECK: plan.buffer constant : tensor<8x4xf32> bytes "128" layout matrices.f16 {param = @w}
+  // CHECK: plan.buffer constant : tensor<8x4xf32> layout matrices.f16 {param = @w}
   func.func @main(%x: tensor<2x8xf32> {tutti.name = "x"}) -> (tensor<2x4xf32> {tutti.name = "y", tutti.head = "members"}) {
     %w = tutti.get @w : tensor<8x4xf32>
     %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<2x8xf32>, tensor<8x4xf32>
@@ -129,10 +129,10 @@ module attributes {tutti.members = 2 : i64} {
   // CHECK: %[[ONCE:.*]] = plan.buffer arena : tensor<8x8xf32>
   // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[ONCE]]) rows
   // CHECK: plan.launch @{{.*}}(%[[ONCE]], %{{.*}}) lifted rows
-  func.func @main(%x: tensor<8x8xf32> {tutti.name = "x"}) -> (tensor<?x8x8xf32, ["active"]> {tutti.name = "y", tutti.head = "members"}) {
+  func.func @main(%x: tensor<8x8xf32> {tutti.name = "x"}) -> (tensor<?x8x8xf32, #tutti.sizes<active>> {tutti.name = "y", tutti.head = "members"}) {
     %0 = tutti.exp %x : tensor<8x8xf32>
-    %1 = tutti.replicate %0 : tensor<8x8xf32> -> tensor<?x8x8xf32, ["active"]>
-    return %1 : tensor<?x8x8xf32, ["active"]>
+    %1 = tutti.replicate %0 : tensor<8x8xf32> -> tensor<?x8x8xf32, #tutti.sizes<active>>
+    return %1 : tensor<?x8x8xf32, #tutti.sizes<active>>
   }
 }
 
@@ -142,18 +142,18 @@ module attributes {tutti.members = 2 : i64} {
 module attributes {tutti.members = 1 : i64} {
   // CHECK: plan.program {{.*}} arena 0
   // CHECK: %[[X:.*]] = plan.buffer input
-  // CHECK: %[[Y:.*]] = plan.buffer output : tensor<?x8x8xf32, ["active"]> {{.*}}name = "y"
-  // CHECK: %[[Z:.*]] = plan.buffer output : tensor<?x8x8xf32, ["active"]> {{.*}}name = "z"
+  // CHECK: %[[Y:.*]] = plan.buffer output : tensor<?x8x8xf32, #tutti.sizes<active>> {{.*}}name = "y"
+  // CHECK: %[[Z:.*]] = plan.buffer output : tensor<?x8x8xf32, #tutti.sizes<active>> {{.*}}name = "z"
   // CHECK-DAG: plan.launch @{{.*}}(%[[X]], %[[Y]]) rows
   // CHECK-DAG: plan.launch @{{.*}}(%[[X]], %[[Z]]) lifted rows
   // CHECK-NOT: plan.launch
   // CHECK: plan.kernel
-  func.func @main(%x: tensor<8x8xf32> {tutti.name = "x"}) -> (tensor<?x8x8xf32, ["active"]> {tutti.name = "y", tutti.head = "members"},
-                                                              tensor<?x8x8xf32, ["active"]> {tutti.name = "z", tutti.head = "members"}) {
+  func.func @main(%x: tensor<8x8xf32> {tutti.name = "x"}) -> (tensor<?x8x8xf32, #tutti.sizes<active>> {tutti.name = "y", tutti.head = "members"},
+                                                              tensor<?x8x8xf32, #tutti.sizes<active>> {tutti.name = "z", tutti.head = "members"}) {
     %0 = tutti.exp %x : tensor<8x8xf32>
-    %1 = tutti.replicate %0 : tensor<8x8xf32> -> tensor<?x8x8xf32, ["active"]>
-    %2 = tutti.replicate %x : tensor<8x8xf32> -> tensor<?x8x8xf32, ["active"]>
-    return %1, %2 : tensor<?x8x8xf32, ["active"]>, tensor<?x8x8xf32, ["active"]>
+    %1 = tutti.replicate %0 : tensor<8x8xf32> -> tensor<?x8x8xf32, #tutti.sizes<active>>
+    %2 = tutti.replicate %x : tensor<8x8xf32> -> tensor<?x8x8xf32, #tutti.sizes<active>>
+    return %1, %2 : tensor<?x8x8xf32, #tutti.sizes<active>>, tensor<?x8x8xf32, #tutti.sizes<active>>
   }
 }
 
@@ -162,15 +162,15 @@ module attributes {tutti.members = 1 : i64} {
 // Launches along one axis may run strip by strip of it, if it is outermost wherever it is ...
 module attributes {tutti.members = 2 : i64, tutti.sizes = {batch = array<i64: 1, 64>}} {
   // CHECK: plan.program {{.*}} arena 10240 attributes {strips = "batch"} {
-  func.func @main(%x: tensor<?x4x5xf32, ["batch"]> {tutti.name = "x"}, %s: tensor<?x5x4xf32, ["active"]> {tutti.name = "s"}) -> (tensor<?x?x5x4xf32, ["active", "batch"]> {tutti.name = "y", tutti.head = "members"}) {
-    %0 = tutti.reduce sum %x [2] : tensor<?x4x5xf32, ["batch"]>
-    %1 = tutti.sub %x, %0 : tensor<?x4x5xf32, ["batch"]>, tensor<?x4x1xf32, ["batch"]>
-    %2 = tutti.transpose %1 [0, 2, 1] : tensor<?x4x5xf32, ["batch"]>
-    %3 = tutti.reduce sum %2 [2] : tensor<?x5x4xf32, ["batch"]>
-    %4 = tutti.sub %2, %3 : tensor<?x5x4xf32, ["batch"]>, tensor<?x5x1xf32, ["batch"]>
-    %5 = tutti.reshape %s : tensor<?x5x4xf32, ["active"]> -> tensor<?x1x5x4xf32, ["active"]>
-    %6 = tutti.add %4, %5 : tensor<?x5x4xf32, ["batch"]>, tensor<?x1x5x4xf32, ["active"]>
-    return %6 : tensor<?x?x5x4xf32, ["active", "batch"]>
+  func.func @main(%x: tensor<?x4x5xf32, #tutti.sizes<batch>> {tutti.name = "x"}, %s: tensor<?x5x4xf32, #tutti.sizes<active>> {tutti.name = "s"}) -> (tensor<?x?x5x4xf32, #tutti.sizes<active, batch>> {tutti.name = "y", tutti.head = "members"}) {
+    %0 = tutti.reduce sum %x [2] : tensor<?x4x5xf32, #tutti.sizes<batch>>
+    %1 = tutti.sub %x, %0 : tensor<?x4x5xf32, #tutti.sizes<batch>>, tensor<?x4x1xf32, #tutti.sizes<batch>>
+    %2 = tutti.transpose %1 [0, 2, 1] : tensor<?x4x5xf32, #tutti.sizes<batch>>
+    %3 = tutti.reduce sum %2 [2] : tensor<?x5x4xf32, #tutti.sizes<batch>>
+    %4 = tutti.sub %2, %3 : tensor<?x5x4xf32, #tutti.sizes<batch>>, tensor<?x5x1xf32, #tutti.sizes<batch>>
+    %5 = tutti.reshape %s : tensor<?x5x4xf32, #tutti.sizes<active>> -> tensor<?x1x5x4xf32, #tutti.sizes<active>>
+    %6 = tutti.add %4, %5 : tensor<?x5x4xf32, #tutti.sizes<batch>>, tensor<?x1x5x4xf32, #tutti.sizes<active>>
+    return %6 : tensor<?x?x5x4xf32, #tutti.sizes<active, batch>>
   }
 }
 
@@ -179,12 +179,12 @@ module attributes {tutti.members = 2 : i64, tutti.sizes = {batch = array<i64: 1,
 // ... which it is not here, and of a single launch there is nothing to keep.
 module attributes {tutti.members = 1 : i64, tutti.sizes = {batch = array<i64: 1, 64>}} {
   // CHECK: plan.program {{.*}} arena {{[1-9][0-9]*}} {
-  func.func @main(%x: tensor<4x?x5xf32, ["batch"]> {tutti.name = "x"}) -> (tensor<?x5x4xf32, ["batch"]> {tutti.name = "y", tutti.head = "members"}) {
-    %0 = tutti.reduce sum %x [2] : tensor<4x?x5xf32, ["batch"]>
-    %1 = tutti.sub %x, %0 : tensor<4x?x5xf32, ["batch"]>, tensor<4x?x1xf32, ["batch"]>
-    %2 = tutti.transpose %1 [1, 2, 0] : tensor<4x?x5xf32, ["batch"]>
-    %3 = tutti.reduce sum %2 [2] : tensor<?x5x4xf32, ["batch"]>
-    %4 = tutti.sub %2, %3 : tensor<?x5x4xf32, ["batch"]>, tensor<?x5x1xf32, ["batch"]>
-    return %4 : tensor<?x5x4xf32, ["batch"]>
+  func.func @main(%x: tensor<4x?x5xf32, #tutti.sizes<batch>> {tutti.name = "x"}) -> (tensor<?x5x4xf32, #tutti.sizes<batch>> {tutti.name = "y", tutti.head = "members"}) {
+    %0 = tutti.reduce sum %x [2] : tensor<4x?x5xf32, #tutti.sizes<batch>>
+    %1 = tutti.sub %x, %0 : tensor<4x?x5xf32, #tutti.sizes<batch>>, tensor<4x?x1xf32, #tutti.sizes<batch>>
+    %2 = tutti.transpose %1 [1, 2, 0] : tensor<4x?x5xf32, #tutti.sizes<batch>>
+    %3 = tutti.reduce sum %2 [2] : tensor<?x5x4xf32, #tutti.sizes<batch>>
+    %4 = tutti.sub %2, %3 : tensor<?x5x4xf32, #tutti.sizes<batch>>, tensor<?x5x1xf32, #tutti.sizes<batch>>
+    return %4 : tensor<?x5x4xf32, #tutti.sizes<batch>>
   }
 }

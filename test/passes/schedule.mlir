@@ -6,12 +6,12 @@ module attributes {tutti.members = 3 : i64} {
   tutti.param per_member @v : tensor<256x8xf32>
   // CHECK-LABEL: func.func @chain
   // CHECK: plan.kernel {{.*}} chain {{.*}}schedule<tile = 64, quantum = 8, overhead = 4, scratch = 69696>
-  func.func @chain(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x?x8xf32, ["active", "batch"]> {
-    %w = tutti.get @w : tensor<?x8x256xf32, ["active"]>
-    %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x256xf32, ["active"]>
-    %v = tutti.get @v : tensor<?x256x8xf32, ["active"]>
-    %1 = tutti.contract %0, %v "mbk,mkn->mbn" : tensor<?x?x256xf32, ["active", "batch"]>, tensor<?x256x8xf32, ["active"]>
-    return %1 : tensor<?x?x8xf32, ["active", "batch"]>
+  func.func @chain(%x: tensor<?x8xf32, #tutti.sizes<batch>>) -> tensor<?x?x8xf32, #tutti.sizes<active, batch>> {
+    %w = tutti.get @w : tensor<?x8x256xf32, #tutti.sizes<active>>
+    %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, #tutti.sizes<batch>>, tensor<?x8x256xf32, #tutti.sizes<active>>
+    %v = tutti.get @v : tensor<?x256x8xf32, #tutti.sizes<active>>
+    %1 = tutti.contract %0, %v "mbk,mkn->mbn" : tensor<?x?x256xf32, #tutti.sizes<active, batch>>, tensor<?x256x8xf32, #tutti.sizes<active>>
+    return %1 : tensor<?x?x8xf32, #tutti.sizes<active, batch>>
   }
 }
 
@@ -23,12 +23,12 @@ module attributes {tutti.members = 3 : i64} {
   tutti.param per_member @v : tensor<32768x8xf32>
   // CHECK-LABEL: func.func @wide
   // CHECK: plan.kernel {{.*}} chain {{.*}}schedule<tile = 24, 
-  func.func @wide(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x?x8xf32, ["active", "batch"]> {
-    %w = tutti.get @w : tensor<?x8x32768xf32, ["active"]>
-    %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x32768xf32, ["active"]>
-    %v = tutti.get @v : tensor<?x32768x8xf32, ["active"]>
-    %1 = tutti.contract %0, %v "mbk,mkn->mbn" : tensor<?x?x32768xf32, ["active", "batch"]>, tensor<?x32768x8xf32, ["active"]>
-    return %1 : tensor<?x?x8xf32, ["active", "batch"]>
+  func.func @wide(%x: tensor<?x8xf32, #tutti.sizes<batch>>) -> tensor<?x?x8xf32, #tutti.sizes<active, batch>> {
+    %w = tutti.get @w : tensor<?x8x32768xf32, #tutti.sizes<active>>
+    %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, #tutti.sizes<batch>>, tensor<?x8x32768xf32, #tutti.sizes<active>>
+    %v = tutti.get @v : tensor<?x32768x8xf32, #tutti.sizes<active>>
+    %1 = tutti.contract %0, %v "mbk,mkn->mbn" : tensor<?x?x32768xf32, #tutti.sizes<active, batch>>, tensor<?x32768x8xf32, #tutti.sizes<active>>
+    return %1 : tensor<?x?x8xf32, #tutti.sizes<active, batch>>
   }
 }
 
@@ -37,9 +37,9 @@ module attributes {tutti.members = 3 : i64} {
 // Without contractions a task has as many rows as pay for its call.
 // CHECK-LABEL: func.func @element
 // CHECK: plan.kernel {{.*}} element {{.*}}schedule<tile = 256, quantum = 8, overhead = 1, 
-func.func @element(%x: tensor<?x64xf32, ["batch"]>) -> tensor<?x64xf32, ["batch"]> {
-  %0 = tutti.exp %x : tensor<?x64xf32, ["batch"]>
-  return %0 : tensor<?x64xf32, ["batch"]>
+func.func @element(%x: tensor<?x64xf32, #tutti.sizes<batch>>) -> tensor<?x64xf32, #tutti.sizes<batch>> {
+  %0 = tutti.exp %x : tensor<?x64xf32, #tutti.sizes<batch>>
+  return %0 : tensor<?x64xf32, #tutti.sizes<batch>>
 }
 
 // -----
@@ -48,10 +48,10 @@ func.func @element(%x: tensor<?x64xf32, ["batch"]>) -> tensor<?x64xf32, ["batch"
 module attributes {tutti.members = 1000 : i64} {
   // CHECK-LABEL: func.func @quantile
   // CHECK: plan.kernel {{.*}}scratch = 128000>
-  func.func @quantile(%x: tensor<?x?x4xf32, ["active", "batch"]>) -> tensor<?x4xf32, ["batch"]> {
-    %0 = tutti.exp %x : tensor<?x?x4xf32, ["active", "batch"]>
-    %1 = tutti.head quantile %0 at 0.5 : tensor<?x?x4xf32, ["active", "batch"]>
-    return %1 : tensor<?x4xf32, ["batch"]>
+  func.func @quantile(%x: tensor<?x?x4xf32, #tutti.sizes<active, batch>>) -> tensor<?x4xf32, #tutti.sizes<batch>> {
+    %0 = tutti.exp %x : tensor<?x?x4xf32, #tutti.sizes<active, batch>>
+    %1 = tutti.head quantile %0 at 0.5 : tensor<?x?x4xf32, #tutti.sizes<active, batch>>
+    return %1 : tensor<?x4xf32, #tutti.sizes<batch>>
   }
 }
 
@@ -61,9 +61,9 @@ module attributes {tutti.members = 1000 : i64} {
 // wide they are.
 // CHECK-LABEL: func.func @transposed
 // CHECK: plan.kernel {{.*}} element {{.*}}schedule<tile = 64, quantum = 16, {{.*}}scratch = 16512>
-func.func @transposed(%x: tensor<?x1024x256xf32, ["batch"]>) -> tensor<?x256x1024xf32, ["batch"]> {
-  %0 = tutti.transpose %x [0, 2, 1] : tensor<?x1024x256xf32, ["batch"]>
-  return %0 : tensor<?x256x1024xf32, ["batch"]>
+func.func @transposed(%x: tensor<?x1024x256xf32, #tutti.sizes<batch>>) -> tensor<?x256x1024xf32, #tutti.sizes<batch>> {
+  %0 = tutti.transpose %x [0, 2, 1] : tensor<?x1024x256xf32, #tutti.sizes<batch>>
+  return %0 : tensor<?x256x1024xf32, #tutti.sizes<batch>>
 }
 
 // -----
@@ -71,9 +71,9 @@ func.func @transposed(%x: tensor<?x1024x256xf32, ["batch"]>) -> tensor<?x256x102
 // Where neighbours lie 20 rows apart in the result, a task has the rows between them; three neighbours are all.
 // CHECK-LABEL: func.func @apart
 // CHECK: plan.kernel {{.*}} element {{.*}}schedule<tile = 1080, quantum = 60,
-func.func @apart(%x: tensor<?x16x20x3xf32, ["batch"]>) -> tensor<?x3x20x16xf32, ["batch"]> {
-  %0 = tutti.transpose %x [0, 3, 2, 1] : tensor<?x16x20x3xf32, ["batch"]>
-  return %0 : tensor<?x3x20x16xf32, ["batch"]>
+func.func @apart(%x: tensor<?x16x20x3xf32, #tutti.sizes<batch>>) -> tensor<?x3x20x16xf32, #tutti.sizes<batch>> {
+  %0 = tutti.transpose %x [0, 3, 2, 1] : tensor<?x16x20x3xf32, #tutti.sizes<batch>>
+  return %0 : tensor<?x3x20x16xf32, #tutti.sizes<batch>>
 }
 
 // -----
@@ -81,7 +81,7 @@ func.func @apart(%x: tensor<?x16x20x3xf32, ["batch"]>) -> tensor<?x3x20x16xf32, 
 // Nothing of a row is nothing to copy.
 // CHECK-LABEL: func.func @empty
 // CHECK: plan.kernel {{.*}} element {{.*}}schedule<tile = 1024, quantum = 8, 
-func.func @empty(%x: tensor<?x0x20xf32, ["batch"]>) -> tensor<?x20x0xf32, ["batch"]> {
-  %0 = tutti.transpose %x [0, 2, 1] : tensor<?x0x20xf32, ["batch"]>
-  return %0 : tensor<?x20x0xf32, ["batch"]>
+func.func @empty(%x: tensor<?x0x20xf32, #tutti.sizes<batch>>) -> tensor<?x20x0xf32, #tutti.sizes<batch>> {
+  %0 = tutti.transpose %x [0, 2, 1] : tensor<?x0x20xf32, #tutti.sizes<batch>>
+  return %0 : tensor<?x20x0xf32, #tutti.sizes<batch>>
 }

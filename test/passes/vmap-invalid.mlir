@@ -15,24 +15,6 @@ module attributes {tutti.members = 2 : i64} {
 // -----
 
 module attributes {tutti.members = 2 : i64} {
-  // expected-error@+1 {{expected a head (members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1) for result 0, got 'median'}}
-  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["median"]}) {
-    return %x : tensor<2xf32>
-  }
-}
-
-// -----
-
-module attributes {tutti.members = 2 : i64} {
-  // expected-error@+1 {{for result 0, got 'quantile:2'}}
-  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["quantile:2"]}) {
-    return %x : tensor<2xf32>
-  }
-}
-
-// -----
-
-module attributes {tutti.members = 2 : i64} {
   // expected-error@+1 {{'tutti.head' expected at least 2 axes for vote, got (active)}}
   func.func @main(%x: tensor<f32>) -> (tensor<f32> {tutti.heads = ["vote"]}) {
     return %x : tensor<f32>
@@ -41,86 +23,14 @@ module attributes {tutti.members = 2 : i64} {
 
 // -----
 
-func.func private @g(%x: tensor<?x2xf32, ["active"]>) -> tensor<?x2xf32, ["active.0"]> {
+func.func private @g(%x: tensor<?x2xf32, #tutti.sizes<active>>) -> tensor<?x2xf32, #tutti.sizes<active.0>> {
   // expected-error@+1 {{'tutti.part' op cannot be mapped over an axis: it has no vmap rule}}
-  %0 = tutti.part %x of 0 : tensor<?x2xf32, ["active"]> -> tensor<?x2xf32, ["active.0"]>
-  return %0 : tensor<?x2xf32, ["active.0"]>
+  %0 = tutti.part %x of 0 : tensor<?x2xf32, #tutti.sizes<active>> -> tensor<?x2xf32, #tutti.sizes<active.0>>
+  return %0 : tensor<?x2xf32, #tutti.sizes<active.0>>
 }
-func.func @part(%x: tensor<3x?x2xf32, ["active"]>) -> tensor<3x?x2xf32, ["active.0"]> {
-  %0 = tutti.vmap @g(%x) in [0] out [0] size 3 : (tensor<3x?x2xf32, ["active"]>) -> tensor<3x?x2xf32, ["active.0"]>
-  return %0 : tensor<3x?x2xf32, ["active.0"]>
-}
-
-// -----
-
-module attributes {tutti.members = 2 : i64} {
-  // expected-error@+1 {{for result 0, got 'quantile:nan'}}
-  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["quantile:nan"]}) {
-    return %x : tensor<2xf32>
-  }
-}
-
-// -----
-
-module attributes {tutti.members = 2 : i64} {
-  // expected-error@+1 {{for result 0, got 'quantile:'}}
-  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["quantile:"]}) {
-    return %x : tensor<2xf32>
-  }
-}
-
-// -----
-
-module attributes {tutti.members = 2 : i64} {
-  // expected-error@+1 {{for result 0, got 'quantile:-0.1'}}
-  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["quantile:-0.1"]}) {
-    return %x : tensor<2xf32>
-  }
-}
-
-// -----
-
-module attributes {tutti.members = 2 : i64} {
-  // expected-error@+1 {{for result 0, got 'quantile:0.5x'}}
-  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["quantile:0.5x"]}) {
-    return %x : tensor<2xf32>
-  }
-}
-
-// -----
-
-module attributes {tutti.members = 2 : i64} {
-  // expected-error@+1 {{for result 0, got 'quantile'}}
-  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["quantile"]}) {
-    return %x : tensor<2xf32>
-  }
-}
-
-// -----
-
-module attributes {tutti.members = 2 : i64} {
-  // expected-error@+1 {{for result 0, got 'mean:1'}}
-  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["mean:1"]}) {
-    return %x : tensor<2xf32>
-  }
-}
-
-// -----
-
-module attributes {tutti.members = 2 : i64} {
-  // expected-error@+1 {{for result 0, got 'members:'}}
-  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["members:"]}) {
-    return %x : tensor<2xf32>
-  }
-}
-
-// -----
-
-module attributes {tutti.members = 2 : i64} {
-  // expected-error@+1 {{for result 0, got ''}}
-  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = [""]}) {
-    return %x : tensor<2xf32>
-  }
+func.func @part(%x: tensor<3x?x2xf32, #tutti.sizes<active>>) -> tensor<3x?x2xf32, #tutti.sizes<active.0>> {
+  %0 = tutti.vmap @g(%x) in [0] out [0] size 3 : (tensor<3x?x2xf32, #tutti.sizes<active>>) -> tensor<3x?x2xf32, #tutti.sizes<active.0>>
+  return %0 : tensor<3x?x2xf32, #tutti.sizes<active.0>>
 }
 
 // -----

@@ -7,25 +7,25 @@ module attributes {tutti.members = 3 : i64} {
   tutti.param per_member @w : tensor<4x2xf32>
   tutti.param per_member @b : tensor<2xf32>
   // CHECK-LABEL: func.func @main
-  // CHECK-SAME: (%[[X:.*]]: tensor<?x8xf32, ["batch"]> {tutti.name = "x"})
-  // CHECK-SAME: tensor<?x?x2xf32, ["active", "batch"]> {tutti.head = "members", tutti.name = "y"}
-  func.func @main(%x: tensor<?x8xf32, ["batch"]> {tutti.name = "x"}) -> (tensor<?x2xf32, ["batch"]> {tutti.name = "y"}) {
+  // CHECK-SAME: (%[[X:.*]]: tensor<?x8xf32, #tutti.sizes<batch>> {tutti.name = "x"})
+  // CHECK-SAME: tensor<?x?x2xf32, #tutti.sizes<active, batch>> {tutti.head = "members", tutti.name = "y"}
+  func.func @main(%x: tensor<?x8xf32, #tutti.sizes<batch>> {tutti.name = "x"}) -> (tensor<?x2xf32, #tutti.sizes<batch>> {tutti.name = "y"}) {
     // CHECK: %[[TRUNK:.*]] = tutti.get @trunk : tensor<8x4xf32>
     // CHECK: %[[T:.*]] = tutti.contract %[[X]], %[[TRUNK]] "bk,kn->bn"
-    // CHECK: %[[H:.*]] = tutti.relu %[[T]] : tensor<?x4xf32, ["batch"]>
+    // CHECK: %[[H:.*]] = tutti.relu %[[T]] : tensor<?x4xf32, #tutti.sizes<batch>>
     %trunk = tutti.get @trunk : tensor<8x4xf32>
-    %t = tutti.contract %x, %trunk "bk,kn->bn" : tensor<?x8xf32, ["batch"]>, tensor<8x4xf32>
-    %h = tutti.relu %t : tensor<?x4xf32, ["batch"]>
-    // CHECK: %[[W:.*]] = tutti.get @w : tensor<?x4x2xf32, ["active"]>
+    %t = tutti.contract %x, %trunk "bk,kn->bn" : tensor<?x8xf32, #tutti.sizes<batch>>, tensor<8x4xf32>
+    %h = tutti.relu %t : tensor<?x4xf32, #tutti.sizes<batch>>
+    // CHECK: %[[W:.*]] = tutti.get @w : tensor<?x4x2xf32, #tutti.sizes<active>>
     // CHECK: %[[Z:.*]] = tutti.contract %[[H]], %[[W]] "bk,mkn->mbn"
     %w = tutti.get @w : tensor<4x2xf32>
-    %z = tutti.contract %h, %w "bk,kn->bn" : tensor<?x4xf32, ["batch"]>, tensor<4x2xf32>
-    // CHECK: %[[B:.*]] = tutti.get @b : tensor<?x2xf32, ["active"]>
-    // CHECK: %[[BB:.*]] = tutti.reshape %[[B]] : tensor<?x2xf32, ["active"]> -> tensor<?x1x2xf32, ["active"]>
+    %z = tutti.contract %h, %w "bk,kn->bn" : tensor<?x4xf32, #tutti.sizes<batch>>, tensor<4x2xf32>
+    // CHECK: %[[B:.*]] = tutti.get @b : tensor<?x2xf32, #tutti.sizes<active>>
+    // CHECK: %[[BB:.*]] = tutti.reshape %[[B]] : tensor<?x2xf32, #tutti.sizes<active>> -> tensor<?x1x2xf32, #tutti.sizes<active>>
     // CHECK: tutti.add %[[Z]], %[[BB]]
     %b = tutti.get @b : tensor<2xf32>
-    %y = tutti.add %z, %b : tensor<?x2xf32, ["batch"]>, tensor<2xf32>
-    return %y : tensor<?x2xf32, ["batch"]>
+    %y = tutti.add %z, %b : tensor<?x2xf32, #tutti.sizes<batch>>, tensor<2xf32>
+    return %y : tensor<?x2xf32, #tutti.sizes<batch>>
   }
 }
 
@@ -37,9 +37,9 @@ module attributes {tutti.members = 1 : i64} {
   // CHECK-LABEL: func.func @main
   // CHECK-SAME: (%[[X:.*]]: tensor<8x4xf32>)
   func.func @main(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>) {
-    // CHECK: %[[XS:.*]] = tutti.replicate %[[X]] : tensor<8x4xf32> -> tensor<?x8x4xf32, ["active"]>
+    // CHECK: %[[XS:.*]] = tutti.replicate %[[X]] : tensor<8x4xf32> -> tensor<?x8x4xf32, #tutti.sizes<active>>
     // CHECK: %[[H:.*]] = tutti.relu %[[XS]]
-    // CHECK: tutti.mul %[[H]], %{{.*}} : tensor<?x8x4xf32, ["active"]>, tensor<?x1x4xf32, ["active"]>
+    // CHECK: tutti.mul %[[H]], %{{.*}} : tensor<?x8x4xf32, #tutti.sizes<active>>, tensor<?x1x4xf32, #tutti.sizes<active>>
     %h = tutti.relu %x : tensor<8x4xf32>
     %w = tutti.get @w : tensor<4xf32>
     %y = tutti.mul %h, %w : tensor<8x4xf32>, tensor<4xf32>
@@ -52,13 +52,13 @@ module attributes {tutti.members = 1 : i64} {
 // Heads: one result each, in the order asked for; a shared value is replicated first.
 module attributes {tutti.members = 2 : i64} {
   // CHECK-LABEL: func.func @main
-  // CHECK-SAME: (%[[X:.*]]: tensor<?x4xf32, ["active"]> {tutti.per_member}, %[[S:.*]]: tensor<4xf32>)
-  // CHECK-SAME: (tensor<4xf32> {tutti.head = "mean", tutti.name = "y"}, tensor<?x4xf32, ["active"]> {tutti.head = "members", tutti.name = "y"},
-  // CHECK-SAME: tensor<4xf32> {tutti.head = "quantile:0.25", tutti.name = "y"}, tensor<?x4xf32, ["active"]> {tutti.head = "members", tutti.name = "s"})
+  // CHECK-SAME: (%[[X:.*]]: tensor<?x4xf32, #tutti.sizes<active>> {tutti.per_member}, %[[S:.*]]: tensor<4xf32>)
+  // CHECK-SAME: (tensor<4xf32> {tutti.head = "mean", tutti.name = "y"}, tensor<?x4xf32, #tutti.sizes<active>> {tutti.head = "members", tutti.name = "y"},
+  // CHECK-SAME: tensor<4xf32> {tutti.head = "quantile:0.25", tutti.name = "y"}, tensor<?x4xf32, #tutti.sizes<active>> {tutti.head = "members", tutti.name = "s"})
   func.func @main(%x: tensor<4xf32> {tutti.per_member}, %s: tensor<4xf32>)
       -> (tensor<4xf32> {tutti.name = "y", tutti.heads = ["mean", "members", "quantile:0.25"]}, tensor<4xf32> {tutti.name = "s"}) {
-    // CHECK: %[[Y:.*]] = tutti.exp %[[X]] : tensor<?x4xf32, ["active"]>
-    // CHECK: %[[ALL:.*]] = tutti.replicate %[[S]] : tensor<4xf32> -> tensor<?x4xf32, ["active"]>
+    // CHECK: %[[Y:.*]] = tutti.exp %[[X]] : tensor<?x4xf32, #tutti.sizes<active>>
+    // CHECK: %[[ALL:.*]] = tutti.replicate %[[S]] : tensor<4xf32> -> tensor<?x4xf32, #tutti.sizes<active>>
     // CHECK: %[[MEAN:.*]] = tutti.head mean %[[Y]]
     // CHECK: %[[QUANTILE:.*]] = tutti.head quantile %[[Y]] at 2.500000e-01
     // CHECK: return %[[MEAN]], %[[Y]], %[[QUANTILE]], %[[ALL]]
@@ -75,20 +75,20 @@ module attributes {tutti.members = 2 : i64} {
 module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1, 8>}} {
   tutti.param @s : tensor<2xf32>
   // CHECK-LABEL: func.func @main
-  // CHECK-SAME: (%[[X:.*]]: tensor<?x?x2xf32, ["active", "batch"]> {tutti.per_member})
-  func.func @main(%x: tensor<?x2xf32, ["batch"]> {tutti.per_member}) -> tensor<?x2xf32, ["batch"]> {
+  // CHECK-SAME: (%[[X:.*]]: tensor<?x?x2xf32, #tutti.sizes<active, batch>> {tutti.per_member})
+  func.func @main(%x: tensor<?x2xf32, #tutti.sizes<batch>> {tutti.per_member}) -> tensor<?x2xf32, #tutti.sizes<batch>> {
     // CHECK: %[[S:.*]] = tutti.get @s : tensor<2xf32>
     // CHECK: tutti.map %[[X]], %[[S]] [#[[TURNED]], #[[SHARED]]]
-    // CHECK-SAME: -> tensor<?x?x2xf32, ["active", "batch"]>
+    // CHECK-SAME: -> tensor<?x?x2xf32, #tutti.sizes<active, batch>>
     // CHECK: arith.addf
     %s = tutti.get @s : tensor<2xf32>
     %0 = tutti.map %x, %s [affine_map<(b, n)[s] -> (s - b - 1, n)>, affine_map<(b, n) -> (n)>]
-        : (tensor<?x2xf32, ["batch"]>, tensor<2xf32>) -> tensor<?x2xf32, ["batch"]> {
+        : (tensor<?x2xf32, #tutti.sizes<batch>>, tensor<2xf32>) -> tensor<?x2xf32, #tutti.sizes<batch>> {
     ^bb0(%a: f32, %c: f32):
       %1 = arith.addf %a, %c : f32
       tutti.yield %1 : f32
     }
-    return %0 : tensor<?x2xf32, ["batch"]>
+    return %0 : tensor<?x2xf32, #tutti.sizes<batch>>
   }
 }
 
@@ -130,9 +130,9 @@ module attributes {tutti.members = 2 : i64} {
   // CHECK-LABEL: func.func @main
   // CHECK-SAME: (%[[X:.*]]: tensor<5x4xf32>)
   func.func @main(%x: tensor<5x4xf32>) -> tensor<5x4xf32> {
-    // CHECK: %[[W:.*]] = tutti.get @w : tensor<?x4xf32, ["active"]>
-    // CHECK: %[[WW:.*]] = tutti.reshape %[[W]] : tensor<?x4xf32, ["active"]> -> tensor<?x1x4xf32, ["active"]>
-    // CHECK: tutti.mul %[[X]], %[[WW]] : tensor<5x4xf32>, tensor<?x1x4xf32, ["active"]>
+    // CHECK: %[[W:.*]] = tutti.get @w : tensor<?x4xf32, #tutti.sizes<active>>
+    // CHECK: %[[WW:.*]] = tutti.reshape %[[W]] : tensor<?x4xf32, #tutti.sizes<active>> -> tensor<?x1x4xf32, #tutti.sizes<active>>
+    // CHECK: tutti.mul %[[X]], %[[WW]] : tensor<5x4xf32>, tensor<?x1x4xf32, #tutti.sizes<active>>
     %w = tutti.get @w : tensor<4xf32>
     %0 = tutti.vmap @outer(%x, %w) in [0, -1] out [0] size 5 : (tensor<5x4xf32>, tensor<4xf32>) -> tensor<5x4xf32>
     return %0 : tensor<5x4xf32>
@@ -160,15 +160,15 @@ func.func @call(%x: tensor<4xf32>) -> tensor<4xf32> {
 module attributes {tutti.members = 3 : i64, tutti.groups = [array<i64: 0, 2>, array<i64: 1>]} {
   tutti.param per_member @p0 : tensor<4xf32>
   tutti.param per_member @"1.p0" : tensor<4xf32>
-  // CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x4xf32, ["active"]>
-  // CHECK: %[[X0:.*]] = tutti.part %[[X:.*]] of 0 : tensor<?x4xf32, ["active"]> -> tensor<?x4xf32, ["active.0"]>
-  // CHECK: %[[P0:.*]] = tutti.get @p0 : tensor<?x4xf32, ["active.0"]>
+  // CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x4xf32, #tutti.sizes<active>>
+  // CHECK: %[[X0:.*]] = tutti.part %[[X:.*]] of 0 : tensor<?x4xf32, #tutti.sizes<active>> -> tensor<?x4xf32, #tutti.sizes<active.0>>
+  // CHECK: %[[P0:.*]] = tutti.get @p0 : tensor<?x4xf32, #tutti.sizes<active.0>>
   // CHECK: %[[Y0:.*]] = tutti.add %[[X0]], %[[P0]]
-  // CHECK: %[[X1:.*]] = tutti.part %[[X]] of 1 : tensor<?x4xf32, ["active"]> -> tensor<?x4xf32, ["active.1"]>
-  // CHECK: %[[P1:.*]] = tutti.get @"1.p0" : tensor<?x4xf32, ["active.1"]>
+  // CHECK: %[[X1:.*]] = tutti.part %[[X]] of 1 : tensor<?x4xf32, #tutti.sizes<active>> -> tensor<?x4xf32, #tutti.sizes<active.1>>
+  // CHECK: %[[P1:.*]] = tutti.get @"1.p0" : tensor<?x4xf32, #tutti.sizes<active.1>>
   // CHECK: %[[M1:.*]] = tutti.mul %[[X1]], %[[P1]]
   // CHECK: %[[Y1:.*]] = tutti.exp %[[M1]]
-  // CHECK: %[[Y:.*]] = tutti.join %[[Y0]], %[[Y1]] : tensor<?x4xf32, ["active.0"]>, tensor<?x4xf32, ["active.1"]> -> tensor<?x4xf32, ["active"]>
+  // CHECK: %[[Y:.*]] = tutti.join %[[Y0]], %[[Y1]] : tensor<?x4xf32, #tutti.sizes<active.0>>, tensor<?x4xf32, #tutti.sizes<active.1>> -> tensor<?x4xf32, #tutti.sizes<active>>
   // CHECK: %[[MEAN:.*]] = tutti.head mean %[[Y]]
   // CHECK: return %[[MEAN]]
   // CHECK-NOT: func.func
@@ -193,12 +193,12 @@ module attributes {tutti.members = 2 : i64} {
   // CHECK-LABEL: func.func @main
   // CHECK-SAME: (%[[X:.*]]: tensor<8x12xf32>
   func.func @main(%x: tensor<8x12xf32>) -> (tensor<8x5xf32>, tensor<5x12xf32>) {
-    // CHECK: %[[I:.*]] = tutti.get @i : tensor<?x5xi64, ["active"]>
+    // CHECK: %[[I:.*]] = tutti.get @i : tensor<?x5xi64, #tutti.sizes<active>>
     %i = tutti.get @i : tensor<5xi64>
-    // CHECK: %[[XS:.*]] = tutti.replicate %[[X]] : tensor<8x12xf32> -> tensor<?x8x12xf32, ["active"]>
-    // CHECK: tutti.gather %[[XS]] at %[[I]] axis 2 batch 1 : tensor<?x8x12xf32, ["active"]>, tensor<?x5xi64, ["active"]>
+    // CHECK: %[[XS:.*]] = tutti.replicate %[[X]] : tensor<8x12xf32> -> tensor<?x8x12xf32, #tutti.sizes<active>>
+    // CHECK: tutti.gather %[[XS]] at %[[I]] axis 2 batch 1 : tensor<?x8x12xf32, #tutti.sizes<active>>, tensor<?x5xi64, #tutti.sizes<active>>
     %0 = tutti.gather %x at %i axis 1 : tensor<8x12xf32>, tensor<5xi64>
-    // CHECK: tutti.gather %[[X]] at %[[I]] axis 0 : tensor<8x12xf32>, tensor<?x5xi64, ["active"]>
+    // CHECK: tutti.gather %[[X]] at %[[I]] axis 0 : tensor<8x12xf32>, tensor<?x5xi64, #tutti.sizes<active>>
     %1 = tutti.gather %x at %i axis 0 : tensor<8x12xf32>, tensor<5xi64>
     return %0, %1 : tensor<8x5xf32>, tensor<5x12xf32>
   }

@@ -22,29 +22,32 @@ std::string planned(StringRef product, StringRef precision) {
 #same = affine_map<(m, b, n) -> (m, b, n)>
 #bias = affine_map<(m, b, n) -> (m, 0, n)>
 module attributes {{tutti.members = 1000 : i64, tutti.precision = #tutti<precision {0}>, tutti.target = #tutti<target cuda>} {{
-  plan.program @infer target cuda sizes {{active = array<i64: 1, 1000>, batch = array<i64: 1, 4096>} flops [] arena 0 {{
-    %x = plan.buffer input : tensor<?x20xf32, ["batch"]> bytes "80*batch"
-    %y = plan.buffer output : tensor<?x10xf32, ["batch"]> bytes "40*batch"
-    %w0 = plan.buffer constant : tensor<?x20x48xf32, ["active"]> bytes "3840*active" layout panels {{param = @w0}
-    %b0 = plan.buffer constant : tensor<?x48xf32, ["active"]> bytes "192*active" layout raw {{param = @b0}
-    %w1 = plan.buffer constant : tensor<?x48x10xf32, ["active"]> bytes "1920*active" layout panels {{param = @w1}
-    %all = plan.buffer arena : tensor<?x?x10xf32, ["active", "batch"]> bytes "40*active*batch"
-    %tickets = plan.buffer state : tensor<64xi32> bytes "256"
-    plan.launch @k0(%x, %w0, %b0, %w1, %all, %y, %tickets) lifted rows "batch" schedule<tile = 64, quantum = 8, overhead = 4, scratch = 12288>
+  tutti.param per_member @w0 : tensor<20x48xf32>
+  tutti.param per_member @b0 : tensor<48xf32>
+  tutti.param per_member @w1 : tensor<48x10xf32>
+  plan.program @infer target cuda sizes {{active = array<i64: 1, 1000>, batch = array<i64: 1, 4096>} flops<> arena 0 {{
+    %x = plan.buffer input : tensor<?x20xf32, #tutti.sizes<batch>> port<name = "x">
+    %y = plan.buffer output : tensor<?x10xf32, #tutti.sizes<batch>> port<name = "y", head = "mean">
+    %w0 = plan.buffer constant : tensor<?x20x48xf32, #tutti.sizes<active>> layout panels {{param = @w0}
+    %b0 = plan.buffer constant : tensor<?x48xf32, #tutti.sizes<active>> layout raw {{param = @b0}
+    %w1 = plan.buffer constant : tensor<?x48x10xf32, #tutti.sizes<active>> layout panels {{param = @w1}
+    %all = plan.buffer arena : tensor<?x?x10xf32, #tutti.sizes<active, batch>>
+    %tickets = plan.buffer state : tensor<64xi32>
+    plan.launch @k0(%x, %w0, %b0, %w1, %all, %y, %tickets) lifted rows<batch> schedule<tile = 64, quantum = 8, overhead = 4, scratch = 12288>
   }
-  plan.kernel @k0 chain lifted rows ["batch"] weights [1, 2, 3] schedule<tile = 64, quantum = 8, overhead = 4, scratch = 12288> {{
-  ^bb0(%x: tensor<?x20xf32, ["batch"]>, %w0: tensor<?x20x48xf32, ["active"]>, %b0: tensor<?x1x48xf32, ["active"]>, %w1: tensor<?x48x10xf32, ["active"]>):
-    %0 = tutti.contract %x, %w0 "bk,mkn->mbn" numerics<rule = panels, chunk = 32, product = {1}> : tensor<?x20xf32, ["batch"]>, tensor<?x20x48xf32, ["active"]>
-    %1 = tutti.map %0, %b0 [#same, #bias] : (tensor<?x?x48xf32, ["active", "batch"]>, tensor<?x1x48xf32, ["active"]>) -> tensor<?x?x48xf32, ["active", "batch"]> {{
+  plan.kernel @k0 chain lifted rows<batch> weights [1, 2, 3] schedule<tile = 64, quantum = 8, overhead = 4, scratch = 12288> {{
+  ^bb0(%x: tensor<?x20xf32, #tutti.sizes<batch>>, %w0: tensor<?x20x48xf32, #tutti.sizes<active>>, %b0: tensor<?x1x48xf32, #tutti.sizes<active>>, %w1: tensor<?x48x10xf32, #tutti.sizes<active>>):
+    %0 = tutti.contract %x, %w0 "bk,mkn->mbn" numerics<rule = panels, chunk = 32, product = {1}> : tensor<?x20xf32, #tutti.sizes<batch>>, tensor<?x20x48xf32, #tutti.sizes<active>>
+    %1 = tutti.map %0, %b0 [#same, #bias] : (tensor<?x?x48xf32, #tutti.sizes<active, batch>>, tensor<?x1x48xf32, #tutti.sizes<active>>) -> tensor<?x?x48xf32, #tutti.sizes<active, batch>> {{
     ^bb0(%a: f32, %b: f32):
       %zero = arith.constant 0.0 : f32
       %sum = arith.addf %a, %b : f32
       %relu = arith.maximumf %sum, %zero : f32
       tutti.yield %relu : f32
     }
-    %2 = tutti.contract %1, %w1 "mbk,mkn->mbn" numerics<rule = panels, chunk = 32, product = {1}> : tensor<?x?x48xf32, ["active", "batch"]>, tensor<?x48x10xf32, ["active"]>
-    %3 = tutti.head mean %2 : tensor<?x?x10xf32, ["active", "batch"]>
-    tutti.yield %2, %3 : tensor<?x?x10xf32, ["active", "batch"]>, tensor<?x10xf32, ["batch"]>
+    %2 = tutti.contract %1, %w1 "mbk,mkn->mbn" numerics<rule = panels, chunk = 32, product = {1}> : tensor<?x?x48xf32, #tutti.sizes<active, batch>>, tensor<?x48x10xf32, #tutti.sizes<active>>
+    %3 = tutti.head mean %2 : tensor<?x?x10xf32, #tutti.sizes<active, batch>>
+    tutti.yield %2, %3 : tensor<?x?x10xf32, #tutti.sizes<active, batch>>, tensor<?x10xf32, #tutti.sizes<batch>>
   }
 })";
   return llvm::formatv(text, precision, product).str();

@@ -7,7 +7,7 @@ import sys
 
 
 def tensor(columns: int) -> str:
-    return f'tensor<?x{columns}xf32, ["batch"]>'
+    return f'tensor<?x{columns}xf32, #tutti.sizes<batch>>'
 
 
 def long(n: int) -> str:

@@ -79,7 +79,7 @@ private:
   int64_t blocksOf(plan::LaunchOp launch) {
     auto mostOf = [&](StringRef symbol) { return program.mostOf(symbol); };
     auto most = [](std::optional<int64_t> count) { return std::min<int64_t>(count.value_or(INT32_MAX), INT32_MAX); };
-    Size size = *Size::parse(launch.getRows());
+    const Size &size = launch.getRows().getValue();
     int64_t rows = most(size.at(mostOf));
     int64_t members = launch.getLifted() ? most(mostOf(launch.membersSize())) : 1;
     return most(most(size.getSymbols().size() > 1 ? rows * mostCluster : rows + mostCluster - 1) * members);

@@ -127,9 +127,11 @@ private:
   llvm::Error checkType(Operation *op, Type given) {
     auto type = dyn_cast<RankedTensorType>(given);
     auto text = [&] { return textOf(given); };
-    if (std::optional<TypeFault> fault = faultOf(given))
-      return fault->unsupported ? fail(ExitCode::unsupported, placeOf(op->getLoc()) + ": " + fault->what)
-                                : wrongAt(op, fault->what);
+    if (type && !isElement(type.getElementType()))
+      return fail(ExitCode::unsupported,
+                  placeOf(op->getLoc()) + ": elements of type " + textOf(type.getElementType()) + " are not supported");
+    if (std::optional<std::string> fault = faultOf(given))
+      return wrongAt(op, *fault);
     if (type.getRank() > mostRank)
       return fail(ExitCode::unsupported, placeOf(op->getLoc()) + ": a tensor of rank " + Twine(type.getRank()));
     for (const Size &size : getSizes(type))

@@ -14,21 +14,21 @@ def Tutti_ContractOp : Tutti_Op<"contract", [
   let terms = "min(n, 256) + ceil(n / 256)";
   let bound = "TERMS u sum |a b|, of n products";
   let examples = [
-    "%y = tutti.contract %x, %w \"bk,kn->bn\" : tensor<?x8xf32, [\"batch\"]>, tensor<8x3xf32>",
-    "%y = tutti.contract %x, %w \"bk,kn->bn\" : tensor<?x8xi64, [\"batch\"]>, tensor<8x3xi64>",
-    "%y = tutti.contract %x, %w \"bk,kn->bn\" bytes : tensor<?x8xi32, [\"batch\"]>, tensor<8x3xi32>",
+    "%y = tutti.contract %x, %w \"bk,kn->bn\" : tensor<?x8xf32, #tutti.sizes<batch>>, tensor<8x3xf32>",
+    "%y = tutti.contract %x, %w \"bk,kn->bn\" : tensor<?x8xi64, #tutti.sizes<batch>>, tensor<8x3xi64>",
+    "%y = tutti.contract %x, %w \"bk,kn->bn\" bytes : tensor<?x8xi32, #tutti.sizes<batch>>, tensor<8x3xi32>",
     [{tutti.param per_member @w : tensor<8x3xf32>
-func.func @main(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x3xf32, ["batch"]> {
+func.func @main(%x: tensor<?x8xf32, #tutti.sizes<batch>>) -> tensor<?x3xf32, #tutti.sizes<batch>> {
   %w = tutti.get @w : tensor<8x3xf32>
-  %y = tutti.contract %x, %w "bk,kn->bn" : tensor<?x8xf32, ["batch"]>, tensor<8x3xf32>
-  return %y : tensor<?x3xf32, ["batch"]>
+  %y = tutti.contract %x, %w "bk,kn->bn" : tensor<?x8xf32, #tutti.sizes<batch>>, tensor<8x3xf32>
+  return %y : tensor<?x3xf32, #tutti.sizes<batch>>
 }
 }],
     [{tutti.param per_member @w : tensor<9x35xi32>
-func.func @main(%x: tensor<?x9xi32, ["batch"]>) -> tensor<?x35xi32, ["batch"]> {
+func.func @main(%x: tensor<?x9xi32, #tutti.sizes<batch>>) -> tensor<?x35xi32, #tutti.sizes<batch>> {
   %w = tutti.get @w : tensor<9x35xi32>
-  %y = tutti.contract %x, %w "bk,kn->bn" bytes : tensor<?x9xi32, ["batch"]>, tensor<9x35xi32>
-  return %y : tensor<?x35xi32, ["batch"]>
+  %y = tutti.contract %x, %w "bk,kn->bn" bytes : tensor<?x9xi32, #tutti.sizes<batch>>, tensor<9x35xi32>
+  return %y : tensor<?x35xi32, #tutti.sizes<batch>>
 }
 }]];
   let summary = "y = the sum over the labels that the result lacks of a times b";

@@ -82,9 +82,6 @@ LogicalResult CastOp::verify() {
   Sizes from = getSizes(typeOf(getX())), to = getSizes(typeOf(getResult()));
   if (from != to)
     return emitOpError("expected a result of the shape ") << str(from) << " of x, got " << str(to);
-  for (Type type : {typeOf(getX()).getElementType(), typeOf(getResult()).getElementType()})
-    if (!isNumber(type) && !isTruth(type))
-      return emitOpError("expected elements of a float type or an integer, got ") << type;
   return success();
 }
 

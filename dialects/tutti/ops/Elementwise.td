@@ -42,7 +42,7 @@ class Tutti_Unary<string mnemonic, string formula, Tutti_Domain domain = Tutti_F
   let summary = formula;
   let ulps = most;
   let ulps64 = most64;
-  let examples = ["%y = tutti." # mnemonic # " %x : tensor<?x3x" # domain.one # ", [\"batch\"]>"];
+  let examples = ["%y = tutti." # mnemonic # " %x : tensor<?x3x" # domain.one # ", #tutti.sizes<batch>>"];
   let arguments = (ins Tutti_Tensor:$x);
   let assemblyFormat = "$x attr-dict `:` type($x)";
 }
@@ -89,7 +89,7 @@ class Tutti_Binary<string mnemonic, string formula, Tutti_Domain domain, list<Tr
   let summary = formula;
   let ulps = most;
   let ulps64 = most64;
-  let examples = ["%y = tutti." # mnemonic # " %a, %b : tensor<?x3x" # domain.one # ", [\"batch\"]>, tensor<3x" # domain.one # ">"];
+  let examples = ["%y = tutti." # mnemonic # " %a, %b : tensor<?x3x" # domain.one # ", #tutti.sizes<batch>>, tensor<3x" # domain.one # ">"];
   let arguments = (ins Tutti_Tensor:$lhs, Tutti_Tensor:$rhs);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
 }
@@ -116,7 +116,7 @@ def Tutti_GreaterEqualOp : Tutti_Binary<"greater_equal", "y = a >= b", Tutti_Com
 
 def Tutti_SelectOp : Tutti_Pointwise<"select", Tutti_Chosen> {
   let summary = "y = a where the condition holds, else b";
-  let examples = ["%y = tutti.select %c, %a, %b : tensor<?x1xi1, [\"batch\"]>, tensor<3xf32>, tensor<f32>"];
+  let examples = ["%y = tutti.select %c, %a, %b : tensor<?x1xi1, #tutti.sizes<batch>>, tensor<3xf32>, tensor<f32>"];
   let arguments = (ins Tutti_Tensor:$condition, Tutti_Tensor:$a, Tutti_Tensor:$b);
   let assemblyFormat = "$condition `,` $a `,` $b attr-dict `:` type($condition) `,` type($a) `,` type($b)";
 }
@@ -129,7 +129,7 @@ def Tutti_CastOp : Tutti_Op<"cast", [DeclareOpInterfaceMethods<ScalarOpInterface
   }];
   let lifts = "The same op.";
   let ulps = "0.5";
-  let examples = ["%y = tutti.cast %x : tensor<?x3xf32, [\"batch\"]> -> tensor<?x3xi32, [\"batch\"]>"];
+  let examples = ["%y = tutti.cast %x : tensor<?x3xf32, #tutti.sizes<batch>> -> tensor<?x3xi32, #tutti.sizes<batch>>"];
   let arguments = (ins Tutti_Tensor:$x);
   let results = (outs Tutti_Tensor:$result);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";

@@ -71,9 +71,9 @@ def Tutti_HeadOp : Tutti_Op<"head", [
   let lifts = "Of an ensemble in an ensemble: over the inner axis, for each index of the outer one.";
   let bound = "mean: (A + 1) u sum |x| / A, A active members; var: (A + 4) u y, std: (A / 2 + 3) u y, where y is not below A u times the mean; quantile: 8 u times the larger neighbour; min, max, vote: exact";
   let examples = [
-    "%y = tutti.head mean %x : tensor<?x?x3xf32, [\"active\", \"batch\"]>",
-    "%y = tutti.head quantile %x at 0.25 : tensor<?x?x3xf32, [\"active\", \"batch\"]>",
-    "%y = tutti.head vote %x : tensor<?x?x3xf32, [\"active\", \"batch\"]>"];
+    "%y = tutti.head mean %x : tensor<?x?x3xf32, #tutti.sizes<active, batch>>",
+    "%y = tutti.head quantile %x at 0.25 : tensor<?x?x3xf32, #tutti.sizes<active, batch>>",
+    "%y = tutti.head vote %x : tensor<?x?x3xf32, #tutti.sizes<active, batch>>"];
   let summary = "the members' values along dimension 0, the member axis, made one";
   let description = [{
     Over the active members in the order of the set. mean: their sum in that order divided by A; var: mean of squared
@@ -88,7 +88,7 @@ def Tutti_HeadOp : Tutti_Op<"head", [
 
 def Tutti_ReplicateOp : Tutti_Op<"replicate", [DeclareOpInterfaceMethods<LayoutOpInterface>]> {
   let lifts = "A broadcast.";
-  let examples = ["%y = tutti.replicate %x : tensor<3xf32> -> tensor<?x3xf32, [\"active\"]>"];
+  let examples = ["%y = tutti.replicate %x : tensor<3xf32> -> tensor<?x3xf32, #tutti.sizes<active>>"];
   let summary = "a shared value given the member axis: the same for every member";
   let description = [{The result has x's type with one axis more, the member axis in front.}];
   let arguments = (ins Tutti_Tensor:$x);
@@ -98,7 +98,7 @@ def Tutti_ReplicateOp : Tutti_Op<"replicate", [DeclareOpInterfaceMethods<LayoutO
 }
 
 def Tutti_PartOp : Tutti_AnyOp<"part", [Pure, DeclareOpInterfaceMethods<ParallelOpInterface>]> {
-  let examples = ["%y = tutti.part %x of 1 : tensor<?x3xf32, [\"active\"]> -> tensor<?x3xf32, [\"active.1\"]>"];
+  let examples = ["%y = tutti.part %x of 1 : tensor<?x3xf32, #tutti.sizes<active>> -> tensor<?x3xf32, #tutti.sizes<active.1>>"];
   let summary = "of a value that all active members have, the part of one group's";
   let description = [{
     Members that are unequal are in groups, each lifted alone: dimension 0 of x is "active", of the result the group's own
@@ -111,7 +111,7 @@ def Tutti_PartOp : Tutti_AnyOp<"part", [Pure, DeclareOpInterfaceMethods<Parallel
 }
 
 def Tutti_JoinOp : Tutti_AnyOp<"join", [Pure, DeclareOpInterfaceMethods<ParallelOpInterface>]> {
-  let examples = ["%y = tutti.join %a, %b : tensor<?x3xf32, [\"active.0\"]>, tensor<?x3xf32, [\"active.1\"]> -> tensor<?x3xf32, [\"active\"]>"];
+  let examples = ["%y = tutti.join %a, %b : tensor<?x3xf32, #tutti.sizes<active.0>>, tensor<?x3xf32, #tutti.sizes<active.1>> -> tensor<?x3xf32, #tutti.sizes<active>>"];
   let summary = "the groups' members side by side, in the order of the active set";
   let description = [{
     One operand a group, in order. Nothing is copied: kernels write their members' places of the result through a table.

@@ -10,8 +10,8 @@ def Tutti_GatherOp : Tutti_Op<"gather", [
     DeclareOpInterfaceMethods<KernelOpInterface, ["readsOwnRow"]>]> {
   let lifts = "The member axis is one more batch axis where both operands are lifted; of x alone, the axis is one further; of indices alone, the members' axis goes to the front.";
   let examples = [
-    "%y = tutti.gather %x at %i axis 1 : tensor<?x8xf32, [\"batch\"]>, tensor<3xi64>",
-    "%y = tutti.gather %x at %i axis 1 batch 1 : tensor<?x8xf32, [\"batch\"]>, tensor<?x3xi64, [\"batch\"]>"];
+    "%y = tutti.gather %x at %i axis 1 : tensor<?x8xf32, #tutti.sizes<batch>>, tensor<3xi64>",
+    "%y = tutti.gather %x at %i axis 1 batch 1 : tensor<?x8xf32, #tutti.sizes<batch>>, tensor<?x3xi64, #tutti.sizes<batch>>"];
   let summary = "y = x with the axis replaced by the axes of indices: the elements at those places";
   let description = [{
     ONNX Gather: y[o.., i.., r..] = x[o.., indices[i..], r..]. Indices are integers; a negative one counts from the end, one
@@ -34,8 +34,8 @@ def Tutti_OutsideAttr : EnumAttr<Tutti_Dialect, Tutti_Outside, "outside">;
 def Tutti_WindowsOp : Tutti_Op<"windows", [InferTypeOpAdaptor]> {
   let lifts = "The same op, of one more row axis.";
   let examples = [
-    "%y = tutti.windows %x of [3, 3] in [8, 8] count [4, 4] step [2, 2] gap [1, 1] before [1, 1] : tensor<?x64x2xf32, [\"batch\"]>",
-    "%y = tutti.windows %x of [1] in [8] count [12] step [1] gap [1] before [2] outside mirror : tensor<?x8x2xf32, [\"batch\"]>"];
+    "%y = tutti.windows %x of [3, 3] in [8, 8] count [4, 4] step [2, 2] gap [1, 1] before [1, 1] : tensor<?x64x2xf32, #tutti.sizes<batch>>",
+    "%y = tutti.windows %x of [1] in [8] count [12] step [1] gap [1] before [2] outside mirror : tensor<?x8x2xf32, #tutti.sizes<batch>>"];
   let summary = "the windows of an image, each a row of its elements with all channels";
   let description = [{
     What a convolution multiplies. x is (rows.., image, channels), with one axis for an image of the sizes `in`; y is
@@ -73,8 +73,8 @@ def Tutti_ScatterOp : Tutti_Op<"scatter", [
   let lifts = "The same op, with what is not lifted repeated for each member.";
   let bound = "set, min, max: exact; add: n u (|x| + sum |updates|), mul: n u |y|, for n updates of a place";
   let examples = [
-    "%y = tutti.scatter set %x at %i with %u : tensor<?x8xf32, [\"batch\"]>, tensor<?x2xi64, [\"batch\"]>, tensor<?x2xf32, [\"batch\"]>",
-    "%y = tutti.scatter add %x at %i with %u width 4 : tensor<?x8xf32, [\"batch\"]>, tensor<?x1xi64, [\"batch\"]>, tensor<?x4xf32, [\"batch\"]>"];
+    "%y = tutti.scatter set %x at %i with %u : tensor<?x8xf32, #tutti.sizes<batch>>, tensor<?x2xi64, #tutti.sizes<batch>>, tensor<?x2xf32, #tutti.sizes<batch>>",
+    "%y = tutti.scatter add %x at %i with %u width 4 : tensor<?x8xf32, #tutti.sizes<batch>>, tensor<?x1xi64, #tutti.sizes<batch>>, tensor<?x4xf32, #tutti.sizes<batch>>"];
   let summary = "y = x, into whose last axis updates are put at indices";
   let description = [{
     Row by row: y[r..] = x[r..], then for j = 0, 1, ... in this order y[r.., indices[r.., j]] becomes updates[r.., j] (`set`), or

@@ -7,14 +7,14 @@ include "TuttiDialect.td"
 
 def Tutti_MapOp : Tutti_AnyOp<"map", [
     Pure, IsolatedFromAbove, SingleBlock, Tutti_EndsInYield, DeclareOpInterfaceMethods<LiftOpInterface>]> {
-  let examples = [[{func.func @main(%x: tensor<?x3xf32, ["batch"]>, %b: tensor<3xf32>) -> tensor<?x3xf32, ["batch"]> {
+  let examples = [[{func.func @main(%x: tensor<?x3xf32, #tutti.sizes<batch>>, %b: tensor<3xf32>) -> tensor<?x3xf32, #tutti.sizes<batch>> {
   %y = tutti.map %x, %b [affine_map<(b, n) -> (b, n)>, affine_map<(b, n) -> (n)>]
-      : (tensor<?x3xf32, ["batch"]>, tensor<3xf32>) -> tensor<?x3xf32, ["batch"]> {
+      : (tensor<?x3xf32, #tutti.sizes<batch>>, tensor<3xf32>) -> tensor<?x3xf32, #tutti.sizes<batch>> {
   ^bb0(%a: f32, %c: f32):
     %s = arith.addf %a, %c : f32
     tutti.yield %s : f32
   }
-  return %y : tensor<?x3xf32, ["batch"]>
+  return %y : tensor<?x3xf32, #tutti.sizes<batch>>
 }
 }]];
   let summary = "y[i] = f(x_0[maps_0(i)], x_1[maps_1(i)], ...)";

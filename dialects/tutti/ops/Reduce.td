@@ -22,8 +22,8 @@ def Tutti_ReduceOp : Tutti_Op<"reduce", [
   let terms = "max(n / 16 + 5, min(n, 256) + n / 256) + 1";
   let bound = "sum, mean: TERMS u sum |x|, of n elements (mean: / n); prod: n u |y|; max, min: exact";
   let examples = [
-    "%y = tutti.reduce mean %x [1] : tensor<?x8xf32, [\"batch\"]>",
-    "%y = tutti.reduce max %x [1, 2] : tensor<?x4x8xf32, [\"batch\"]>"];
+    "%y = tutti.reduce mean %x [1] : tensor<?x8xf32, #tutti.sizes<batch>>",
+    "%y = tutti.reduce max %x [1, 2] : tensor<?x4x8xf32, #tutti.sizes<batch>>"];
   let summary = "y = the sum, mean, largest, smallest or product along axes, which stay with length 1";
   let description = [{
     `axes` are distinct and ascending. The largest and the smallest are NaN if any element is. Of no elements the sum is 0,
@@ -51,8 +51,8 @@ def Tutti_ArgOp : Tutti_Op<"arg", [
   let elements = "floats, integers";
   let lifts = "The same op, its axis one further.";
   let examples = [
-    "%y = tutti.arg max %x axis 1 : tensor<?x8xf32, [\"batch\"]>",
-    "%y = tutti.arg min %x axis 1 last : tensor<?x8xf32, [\"batch\"]>"];
+    "%y = tutti.arg max %x axis 1 : tensor<?x8xf32, #tutti.sizes<batch>>",
+    "%y = tutti.arg min %x axis 1 last : tensor<?x8xf32, #tutti.sizes<batch>>"];
   let summary = "y = the place of the largest or smallest element along an axis, which stays with length 1";
   let description = [{
     As i64. Of equal elements (-0 and +0 are) the first one counts, with `last` the last one. A NaN is larger than any number

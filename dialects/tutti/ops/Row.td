@@ -21,9 +21,9 @@ def Tutti_ScanOp : Tutti_Op<"scan", [
   let terms = "n / 16 + 6";
   let bound = "sum: TERMS u sum |x|, of n elements so far; with a step n u sum |x|; prod: n u |y|";
   let examples = [
-    "%y = tutti.scan sum %x : tensor<?x8xf32, [\"batch\"]>",
-    "%y = tutti.scan prod %x exclusive reverse : tensor<?x8xf32, [\"batch\"]>",
-    "%y = tutti.scan sum %x step 4 : tensor<?x32xf32, [\"batch\"]>"];
+    "%y = tutti.scan sum %x : tensor<?x8xf32, #tutti.sizes<batch>>",
+    "%y = tutti.scan prod %x exclusive reverse : tensor<?x8xf32, #tutti.sizes<batch>>",
+    "%y = tutti.scan sum %x step 4 : tensor<?x32xf32, #tutti.sizes<batch>>"];
   let summary = "y[i] = the sum or product of x[0] to x[i] along the last axis";
   let description = [{
     With `exclusive` of x[0] to x[i - 1], and 0 or 1 for i = 0. With `reverse` both rows are counted from their ends. With a
@@ -46,8 +46,8 @@ def Tutti_TopOp : Tutti_Op<"top", [
   let elements = "floats, integers";
   let lifts = "The same op: rows of each member.";
   let examples = [
-    "%y = tutti.top 3 of %x : tensor<?x8xf32, [\"batch\"]>",
-    "%y = tutti.top 3 of %x smallest : tensor<?x8xf32, [\"batch\"]>"];
+    "%y = tutti.top 3 of %x : tensor<?x8xf32, #tutti.sizes<batch>>",
+    "%y = tutti.top 3 of %x smallest : tensor<?x8xf32, #tutti.sizes<batch>>"];
   let summary = "y = the places of the `count` largest elements along the last axis, the largest first";
   let description = [{
     As i64; with `smallest` those of the smallest, the smallest first. Of equal elements (-0 and +0 are) the first one comes first.

@@ -13,8 +13,8 @@ class Tutti_Layout<string mnemonic, list<Trait> traits = []>
 def Tutti_ReshapeOp : Tutti_Layout<"reshape"> {
   let lifts = "The same op on the elements of each member.";
   let examples = [
-    "%y = tutti.reshape %x : tensor<?x4x6xf32, [\"batch\"]> -> tensor<?x24xf32, [\"batch\"]>",
-    "%y = tutti.reshape %x : tensor<?x4x6xf32, [\"batch\"]> -> tensor<?x6xf32, [\"4*batch\"]>"];
+    "%y = tutti.reshape %x : tensor<?x4x6xf32, #tutti.sizes<batch>> -> tensor<?x24xf32, #tutti.sizes<batch>>",
+    "%y = tutti.reshape %x : tensor<?x4x6xf32, #tutti.sizes<batch>> -> tensor<?x6xf32, #tutti.sizes<4*batch>>"];
   let summary = "the same elements in row-major order under another shape";
   let description = [{The products of the sizes are equal, symbols and all.}];
   let arguments = (ins Tutti_Tensor:$x);
@@ -36,7 +36,7 @@ def Tutti_BroadcastOp : Tutti_Layout<"broadcast"> {
 
 def Tutti_TransposeOp : Tutti_Layout<"transpose", [InferTypeOpAdaptor]> {
   let lifts = "The same op: the member axis stays in front, the others are one further.";
-  let examples = ["%y = tutti.transpose %x [0, 2, 1] : tensor<?x4x6xf32, [\"batch\"]>"];
+  let examples = ["%y = tutti.transpose %x [0, 2, 1] : tensor<?x4x6xf32, #tutti.sizes<batch>>"];
   let summary = "axis i of the result is axis permutation[i] of x";
   let description = [{`permutation` has each axis of x once.}];
   let arguments = (ins Tutti_Tensor:$x, DenseI64ArrayAttr:$permutation);
@@ -46,7 +46,7 @@ def Tutti_TransposeOp : Tutti_Layout<"transpose", [InferTypeOpAdaptor]> {
 
 def Tutti_SliceOp : Tutti_Layout<"slice", [InferTypeOpAdaptor]> {
   let lifts = "The same op, the member axis taken whole.";
-  let examples = ["%y = tutti.slice %x from [0, 5] size [-1, 3] step [1, -2] : tensor<?x6xf32, [\"batch\"]>"];
+  let examples = ["%y = tutti.slice %x from [0, 5] size [-1, 3] step [1, -2] : tensor<?x6xf32, #tutti.sizes<batch>>"];
   let summary = "y[i, j, ...] = x[start_0 + step_0 i, start_1 + step_1 j, ...]";
   let description = [{
     `sizes[a]` elements from `starts[a]` with step `steps[a]`, which may be negative. Start 0, size -1,
@@ -61,7 +61,7 @@ def Tutti_ConcatOp : Tutti_Op<"concat", [
     InferTypeOpAdaptor,
     DeclareOpInterfaceMethods<KernelOpInterface, ["readsOwnRow"]>]> {
   let lifts = "The same op, its axis one further, with what is not lifted repeated for each member.";
-  let examples = ["%y = tutti.concat %a, %b axis 1 : tensor<?x3xf32, [\"batch\"]>, tensor<?x5xf32, [\"batch\"]>"];
+  let examples = ["%y = tutti.concat %a, %b axis 1 : tensor<?x3xf32, #tutti.sizes<batch>>, tensor<?x5xf32, #tutti.sizes<batch>>"];
   let summary = "operands one after the other along an axis";
   let description = [{
     The operands, of which there is at least one, have one element type and equal sizes but along `axis`, where the result's size is

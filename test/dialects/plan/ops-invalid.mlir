@@ -1,15 +1,15 @@
 // RUN: tutti-opt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{'plan.kernel' op expected each of 'rows' to be a size, got "4*"}}
-plan.kernel @k0 element rows ["4*"] weights [] {
-^bb0(%x: tensor<?x4xf32, ["batch"]>):
-  tutti.yield %x : tensor<?x4xf32, ["batch"]>
+// expected-error@+1 {{expected a symbol with a name, and none behind 0}}
+plan.kernel @k0 element rows<4*""> weights [] {
+^bb0(%x: tensor<?x4xf32, #tutti.sizes<batch>>):
+  tutti.yield %x : tensor<?x4xf32, #tutti.sizes<batch>>
 }
 
 // -----
 
-// expected-error@+1 {{'plan.kernel' op expected 'weights' below 1, got 1}}
-plan.kernel @k0 element rows ["4"] weights [1] {
+// expected-error@+1 {{'plan.kernel' op expected 'weights' that ascend, below 1, got 1}}
+plan.kernel @k0 element rows<4> weights [1] {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
 }
@@ -17,16 +17,16 @@ plan.kernel @k0 element rows ["4"] weights [1] {
 // -----
 
 // Of an argument and a result.
-// expected-error@+1 {{'plan.kernel' op expected 'placed' below 2, got 2}}
-plan.kernel @k0 element lifted rows ["4"] weights [] placed [2] {
-^bb0(%x: tensor<?x4x4xf32, ["active"]>):
-  tutti.yield %x : tensor<?x4x4xf32, ["active"]>
+// expected-error@+1 {{'plan.kernel' op expected 'placed' that ascend, below 2, got 2}}
+plan.kernel @k0 element lifted rows<4> weights [] placed [2] {
+^bb0(%x: tensor<?x4x4xf32, #tutti.sizes<active>>):
+  tutti.yield %x : tensor<?x4x4xf32, #tutti.sizes<active>>
 }
 
 // -----
 
 // expected-error@+1 {{'plan.kernel' op expected a body that ends in a tutti.yield}}
-plan.kernel @k0 element rows ["4"] weights [] {
+plan.kernel @k0 element rows<4> weights [] {
 ^bb0(%x: tensor<4x4xf32>):
   %0 = tutti.neg %x : tensor<4x4xf32>
 }
@@ -35,7 +35,7 @@ plan.kernel @k0 element rows ["4"] weights [] {
 
 // expected-error@+2 {{expected ::tutti::plan::Family to be one of: chain, row, element}}
 // expected-error@+1 {{failed to parse Plan_FamilyAttr}}
-plan.kernel @k0 convolution rows ["4"] weights [] {
+plan.kernel @k0 convolution rows<4> weights [] {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
 }
@@ -43,7 +43,7 @@ plan.kernel @k0 convolution rows ["4"] weights [] {
 // -----
 
 // expected-error@+1 {{expected a tile that is a multiple of the quantum, got 60 and 8}}
-plan.kernel @k0 element rows ["4"] weights [] schedule<tile = 60, quantum = 8, overhead = 4, scratch = 64> {
+plan.kernel @k0 element rows<4> weights [] schedule<tile = 60, quantum = 8, overhead = 4, scratch = 64> {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
 }
@@ -51,7 +51,7 @@ plan.kernel @k0 element rows ["4"] weights [] schedule<tile = 60, quantum = 8, o
 // -----
 
 // expected-error@+1 {{expected an overhead and scratch of 0 or more, got 4 and -64}}
-plan.kernel @k0 element rows ["4"] weights [] schedule<tile = 64, quantum = 8, overhead = 4, scratch = -64> {
+plan.kernel @k0 element rows<4> weights [] schedule<tile = 64, quantum = 8, overhead = 4, scratch = -64> {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
 }
@@ -59,14 +59,14 @@ plan.kernel @k0 element rows ["4"] weights [] schedule<tile = 64, quantum = 8, o
 // -----
 
 // expected-error@+1 {{expected ','}}
-plan.kernel @k0 element rows ["4"] weights [] schedule<tile = 64, quantum = 8, overhead = 4> {
+plan.kernel @k0 element rows<4> weights [] schedule<tile = 64, quantum = 8, overhead = 4> {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
 }
 
 // -----
 
-plan.kernel @k0 element rows ["4"] weights [] {
+plan.kernel @k0 element rows<4> weights [] {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
 }
@@ -78,7 +78,7 @@ func.func @other(%x: tensor<4x5xf32>) {
 
 // -----
 
-plan.kernel @k0 element rows ["4"] weights [] {
+plan.kernel @k0 element rows<4> weights [] {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
 }
@@ -91,249 +91,235 @@ func.func @other(%x: tensor<4x4xf32>) {
 // -----
 
 // expected-error@+1 {{'plan.program' op expected the smallest and the largest value of 'batch', got array<i64: 8, 1>}}
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>, batch = array<i64: 8, 1>} flops [] arena 0 {
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>, batch = array<i64: 8, 1>} flops<> arena 0 {
 }
 
 // -----
 
 // expected-error@+1 {{'plan.program' op expected 'active' among the sizes, got {batch = array<i64: 1, 8>}}}
-plan.program @infer target cpu sizes {batch = array<i64: 1, 8>} flops [] arena 0 {
+plan.program @infer target cpu sizes {batch = array<i64: 1, 8>} flops<> arena 0 {
 }
 
 // -----
 
 // expected-error@+1 {{'plan.program' op expected an arena of 0 bytes or more, and pieces of a member or more}}
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena -1 {
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena -1 {
 }
 
 // -----
 
 // expected-error@+1 {{'plan.program' op expected 'strips' to be a size of the call, got 'active'}}
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>, batch = array<i64: 1, 8>} flops [] arena 0 attributes {strips = "active"} {
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>, batch = array<i64: 1, 8>} flops<> arena 0 attributes {strips = "active"} {
 }
 
 // -----
 
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
-  // expected-error@+1 {{'plan.buffer' op expected 'bytes' to be a size, got "4*"}}
-  %x = plan.buffer input : tensor<1xf32> bytes "4*"
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  // expected-error@+1 {{'plan.buffer' op expected an offset in the arena that is a multiple of 64, got -64}}
+  %x = plan.buffer arena : tensor<1xf32> {offset = -64 : i64}
 }
 
 // -----
 
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
-  // expected-error@+1 {{'plan.buffer' op expected an offset of 0 or more, got -64}}
-  %x = plan.buffer arena : tensor<1xf32> bytes "4" {offset = -64 : i64}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  // expected-error@+1 {{'plan.buffer' op expected a 'port' of an input and an output, and of no other, got one of arena}}
+  %x = plan.buffer arena : tensor<1xf32> port<name = "x">
 }
 
 // -----
 
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
-  // expected-error@+1 {{'plan.buffer' op expected a 'port' of an input or output only, got one of arena}}
-  %x = plan.buffer arena : tensor<1xf32> bytes "4" port<name = "x">
-}
-
-// -----
-
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
   // expected-error@+1 {{'plan.buffer' op expected 'param', 'value' and 'layout' of a constant only, got one of output}}
-  %x = plan.buffer output : tensor<1xf32> bytes "4" layout raw
+  %x = plan.buffer output : tensor<1xf32> port<name = "y"> layout raw
 }
 
 // -----
 
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
   // expected-error@+1 {{'plan.buffer' op expected a constant's 'param' or its 'value', got both}}
-  %x = plan.buffer constant : tensor<1xf32> bytes "4" layout raw {param = @w, value = dense<1.0> : tensor<1xf32>}
+  %x = plan.buffer constant : tensor<1xf32> layout raw {param = @w, value = dense<1.0> : tensor<1xf32>}
 }
 
 // -----
 
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
   // expected-error@+1 {{'plan.buffer' op expected a constant's 'layout', and its 'param' or its 'value'}}
-  %x = plan.buffer constant : tensor<1xf32> bytes "4" {param = @w}
+  %x = plan.buffer constant : tensor<1xf32> {param = @w}
 }
 
 // -----
 
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
-  // expected-error@+1 {{'plan.buffer' op expected a matrix of float32 to lie in matrices.bf16, got 'tensor<?x4xf32, ["active"]>'}}
-  %x = plan.buffer constant : tensor<?x4xf32, ["active"]> bytes "16*active" layout matrices.bf16 {param = @w}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  // expected-error@+1 {{'plan.buffer' op expected a matrix of float32 to lie in matrices.bf16, got 'tensor<?x4xf32, #tutti.sizes<active>>'}}
+  %x = plan.buffer constant : tensor<?x4xf32, #tutti.sizes<active>> layout matrices.bf16 {param = @w}
 }
 
 // -----
 
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>, batch = array<i64: 1, 8>} flops [] arena 0 {
-  // expected-error@+1 {{'plan.buffer' op expected 'bytes' to be of the program's sizes {active = array<i64: 1, 3>, batch = array<i64: 1, 8>}, got "4*batch+1"}}
-  %x = plan.buffer input : tensor<?xf32, ["batch+1"]> bytes "4*batch+1"
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>, batch = array<i64: 1, 8>} flops<> arena 0 {
+  // expected-error@+1 {{'plan.buffer' op expected its sizes to be of the program's sizes {active = array<i64: 1, 3>, batch = array<i64: 1, 8>}, got batch+1}}
+  %x = plan.buffer input : tensor<?xf32, #tutti.sizes<"batch+1">> port<name = "x">
 }
 
 // -----
 
-// expected-error@+1 {{'plan.program' op expected each of 'flops' to be of the program's sizes {active = array<i64: 1, 3>}, got "2*batch"}}
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops ["2*batch"] arena 0 {
+// expected-error@+1 {{'plan.program' op expected 'flops' to be of the program's sizes {active = array<i64: 1, 3>}, got 2*batch}}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<2*batch> arena 0 {
 }
 
 // -----
 
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
   // expected-error@+1 {{'plan.launch' op there is no kernel @k0}}
-  plan.launch @k0() rows "4" schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+  plan.launch @k0() rows<4> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
 }
 
 // -----
 
-plan.kernel @k0 element rows ["4"] weights [] {
+plan.kernel @k0 element rows<4> weights [] {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
 }
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
-  %x = plan.buffer input : tensor<4x4xf32> bytes "64"
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
   // expected-error@+1 {{'plan.launch' op expected 2 buffers for the kernel's arguments and results, got 1}}
-  plan.launch @k0(%x) rows "4" schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+  plan.launch @k0(%x) rows<4> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
 }
 
 // -----
 
-plan.kernel @k0 element rows ["4"] weights [] {
+plan.kernel @k0 element rows<4> weights [] {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
 }
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
-  %x = plan.buffer input : tensor<4x4xf32> bytes "64"
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
   // expected-error@+1 {{expected a tile that is a multiple of the quantum, got 12 and 8}}
-  plan.launch @k0(%x, %x) rows "4" schedule<tile = 12, quantum = 8, overhead = 1, scratch = 64>
+  plan.launch @k0(%x, %x) rows<4> schedule<tile = 12, quantum = 8, overhead = 1, scratch = 64>
 }
 
 // -----
 
-plan.kernel @k0 element rows ["4"] weights [] {
+plan.kernel @k0 element rows<4> weights [] {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
 }
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
   // expected-error@+1 {{'plan.parallel' op expected launches only, got 'plan.buffer'}}
   plan.parallel {
-    %x = plan.buffer input : tensor<4x4xf32> bytes "64"
+    %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
   }
 }
 
 // -----
 
-plan.kernel @k0 element rows ["4"] weights [] {
+plan.kernel @k0 element rows<4> weights [] {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
 }
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
-  %x = plan.buffer input : tensor<4x4xf32> bytes "64"
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
   // expected-error@+1 {{'plan.launch' op expected 2 buffers for the kernel's arguments and results, got 3}}
-  plan.launch @k0(%x, %x, %x) rows "4" schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+  plan.launch @k0(%x, %x, %x) rows<4> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
 }
 
 // -----
 
-plan.kernel @k0 element rows ["4"] weights [] {
-^bb0(%x: tensor<4x?xf32, ["width"]>):
-  tutti.yield %x : tensor<4x?xf32, ["width"]>
+plan.kernel @k0 element rows<4> weights [] {
+^bb0(%x: tensor<4x?xf32, #tutti.sizes<width>>):
+  tutti.yield %x : tensor<4x?xf32, #tutti.sizes<width>>
 }
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
-  %x = plan.buffer input : tensor<4x4xf32> bytes "64"
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
   // expected-error@+1 {{'plan.launch' op expected the kernel @k0 to have no other sizes than the program's {active = array<i64: 1, 3>}, got 'width'}}
-  plan.launch @k0(%x, %x) rows "4" schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+  plan.launch @k0(%x, %x) rows<4> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
 }
 
 // -----
 
-plan.kernel @k0 element lifted rows ["4"] weights [] {
-^bb0(%x: tensor<?x4x4xf32, ["active"]>):
-  tutti.yield %x : tensor<?x4x4xf32, ["active"]>
+plan.kernel @k0 element lifted rows<4> weights [] {
+^bb0(%x: tensor<?x4x4xf32, #tutti.sizes<active>>):
+  tutti.yield %x : tensor<?x4x4xf32, #tutti.sizes<active>>
 }
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
-  %x = plan.buffer input : tensor<4x4xf32> bytes "64"
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
   // expected-error@+1 {{'plan.launch' op expected 'lifted', 'over' and 'placed' as the kernel @k0 has them}}
-  plan.launch @k0(%x, %x) rows "4" schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+  plan.launch @k0(%x, %x) rows<4> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
 }
 
 // -----
 
-plan.kernel @k0 element lifted rows ["4"] weights [] {
-^bb0(%x: tensor<?x4x4xf32, ["active"]>):
-  tutti.yield %x : tensor<?x4x4xf32, ["active"]>
+plan.kernel @k0 element lifted rows<4> weights [] {
+^bb0(%x: tensor<?x4x4xf32, #tutti.sizes<active>>):
+  tutti.yield %x : tensor<?x4x4xf32, #tutti.sizes<active>>
 }
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
-  %x = plan.buffer input : tensor<4x4xf32> bytes "64"
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
   // expected-error@+1 {{'plan.launch' op expected 'lifted', 'over' and 'placed' as the kernel @k0 has them}}
-  plan.launch @k0(%x, %x) lifted placed [0] rows "4" schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+  plan.launch @k0(%x, %x) lifted placed [0] rows<4> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
 }
 
 // -----
 
-plan.kernel @k0 element lifted rows ["4"] weights [] {
-^bb0(%x: tensor<?x4x4xf32, ["active"]>):
-  tutti.yield %x : tensor<?x4x4xf32, ["active"]>
+plan.kernel @k0 element lifted rows<4> weights [] {
+^bb0(%x: tensor<?x4x4xf32, #tutti.sizes<active>>):
+  tutti.yield %x : tensor<?x4x4xf32, #tutti.sizes<active>>
 }
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
-  %x = plan.buffer input : tensor<4x4xf32> bytes "64"
-  // expected-error@+1 {{'plan.launch' op expected 'over' to be of the program's sizes {active = array<i64: 1, 3>}, got "active.1"}}
-  plan.launch @k0(%x, %x) lifted over "active.1" rows "4" schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
+  // expected-error@+1 {{'plan.launch' op expected 'over' to be of the program's sizes {active = array<i64: 1, 3>}, got active.1}}
+  plan.launch @k0(%x, %x) lifted over "active.1" rows<4> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
 }
 
 // -----
 
-plan.kernel @k0 element rows ["4"] weights [] {
+plan.kernel @k0 element rows<4> weights [] {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
 }
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
-  %x = plan.buffer input : tensor<4x4xf32> bytes "64"
-  // expected-error@+1 {{'plan.launch' op expected 'rows' to be a size, got "-3"}}
-  plan.launch @k0(%x, %x) rows "-3" schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
+  // expected-error@+1 {{expected a size of 0 or more, got -3}}
+  plan.launch @k0(%x, %x) rows<-3> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
 }
 
 // -----
 
-plan.kernel @k0 element rows ["4"] weights [] {
+plan.kernel @k0 element rows<4> weights [] {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
 }
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
-  %x = plan.buffer input : tensor<4x4xf32> bytes "64"
-  // expected-error@+1 {{'plan.launch' op expected 'rows' to be the product of the kernel's ["4"], got "5"}}
-  plan.launch @k0(%x, %x) rows "5" schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
+  // expected-error@+1 {{'plan.launch' op expected 'rows' to be the product of the kernel's (4), got 5}}
+  plan.launch @k0(%x, %x) rows<5> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
 }
 
 // -----
 
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
-  // expected-error@+1 {{'plan.buffer' op expected 'bytes' to be a size, got "-7"}}
-  %x = plan.buffer input : tensor<1xf32> bytes "-7"
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  // expected-error@+1 {{'plan.buffer' op attribute 'type' failed to satisfy constraint: type attribute of a ranked tensor of floats, integers of 8 to 64 bits or i1, of which the encoding has the size of each '?'}}
+  %x = plan.buffer input : tensor<?xf32>
 }
 
 // -----
 
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
-  // expected-error@+1 {{'plan.buffer' op tensor<?xf32>: the encoding names the size of each '?', expected 1 names}}
-  %x = plan.buffer input : tensor<?xf32> bytes "4"
-}
-
-// -----
-
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
   // expected-error@+1 {{expected a name that is not empty}}
-  %x = plan.buffer input : tensor<1xf32> bytes "4" port<name = "">
+  %x = plan.buffer input : tensor<1xf32> port<name = "">
 }
 
 // -----
 
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
   // expected-error@+1 {{expected a head (members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1), got 'median'}}
-  %x = plan.buffer output : tensor<1xf32> bytes "4" port<name = "y", head = "median">
+  %x = plan.buffer output : tensor<1xf32> port<name = "y", head = "median">
 }
 
 // -----
 
 // expected-error@+1 {{'plan.kernel' op expected a kernel that is not lifted to be over no group, got "active.1"}}
-plan.kernel @k0 element over "active.1" rows ["4"] weights [] {
+plan.kernel @k0 element over "active.1" rows<4> weights [] {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
 }
@@ -341,15 +327,15 @@ plan.kernel @k0 element over "active.1" rows ["4"] weights [] {
 // -----
 
 // expected-error@+1 {{'plan.kernel' op expected 'over' to be the size of a group, such as "active.1", got "nobody"}}
-plan.kernel @k0 element lifted over "nobody" rows ["4"] weights [] {
+plan.kernel @k0 element lifted over "nobody" rows<4> weights [] {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
 }
 
 // -----
 
-// expected-error@+1 {{'plan.kernel' op expected each of 'rows' to be a size, got "-3"}}
-plan.kernel @k0 element rows ["-3"] weights [] {
+// expected-error@+1 {{expected a size of 0 or more, got -3}}
+plan.kernel @k0 element rows<-3> weights [] {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
 }
@@ -357,14 +343,14 @@ plan.kernel @k0 element rows ["-3"] weights [] {
 // -----
 
 // expected-error@+1 {{'plan.kernel' op a value of type i32, expected a ranked tensor}}
-plan.kernel @k0 element rows ["4"] weights [] {
+plan.kernel @k0 element rows<4> weights [] {
 ^bb0(%x: i32):
   tutti.yield %x : i32
 }
 
 // -----
 
-plan.kernel @k0 element rows ["4"] weights [] {
+plan.kernel @k0 element rows<4> weights [] {
 ^bb0(%x: tensor<4x4xf32>):
   // expected-error@+1 {{'arith.constant' op is no op that a kernel is made of}}
   %0 = arith.constant 1 : i32
@@ -374,9 +360,96 @@ plan.kernel @k0 element rows ["4"] weights [] {
 // -----
 
 // A head reads all members', a task has its own member's weights.
-plan.kernel @k0 element lifted rows ["4"] weights [0] {
-^bb0(%w: tensor<?x4x4xf32, ["active"]>):
+plan.kernel @k0 element lifted rows<4> weights [0] {
+^bb0(%w: tensor<?x4x4xf32, #tutti.sizes<active>>):
   // expected-error@+1 {{'tutti.head' op is of argument 0, which a task has of its own member alone}}
-  %0 = tutti.head mean %w : tensor<?x4x4xf32, ["active"]>
+  %0 = tutti.head mean %w : tensor<?x4x4xf32, #tutti.sizes<active>>
   tutti.yield %0 : tensor<4x4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'plan.kernel' op expected 'weights' that ascend, below 2, got 0}}
+plan.kernel @k0 element rows<4> weights [0, 0] {
+^bb0(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'plan.kernel' op expected what it yields to be of rows (batch, 3) and columns, got 'tensor<4x3xf32>'}}
+plan.kernel @k0 element rows<batch, 3> weights [] {
+^bb0(%x: tensor<4x3xf32>):
+  tutti.yield %x : tensor<4x3xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'plan.kernel' op expected what it yields to be of active.1 members, rows (4) and columns, got 'tensor<?x4x3xf32, #tutti.sizes<active>>'}}
+plan.kernel @k0 element lifted over "active.1" rows<4> weights [] {
+^bb0(%x: tensor<?x4x3xf32, #tutti.sizes<active>>):
+  tutti.yield %x : tensor<?x4x3xf32, #tutti.sizes<active>>
+}
+
+// -----
+
+// expected-error@+1 {{'plan.kernel' op expected a contraction in a kernel of the family chain}}
+plan.kernel @k0 chain rows<4> weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  // expected-error@+1 {{'plan.buffer' op expected an input without a head, got #plan.port<name = "x", head = "mean">}}
+  %x = plan.buffer input : tensor<1xf32> port<name = "x", head = "mean">
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  // expected-error@+1 {{'plan.buffer' op expected a 'port' of an input and an output, and of no other, got none of output}}
+  %x = plan.buffer output : tensor<1xf32>
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 64 {
+  // expected-error@+1 {{'plan.buffer' op expected an offset in the arena that is a multiple of 64, got 3}}
+  %x = plan.buffer arena : tensor<1xf32> {offset = 3 : i64}
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  // expected-error@+1 {{'plan.buffer' op expected a 'value' of its type, got one of 'tensor<5xi8>'}}
+  %x = plan.buffer constant : tensor<3xf32> layout raw {value = dense<1> : tensor<5xi8>}
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  // expected-error@+1 {{'plan.buffer' op there is no parameter @nobody}}
+  %x = plan.buffer constant : tensor<3xf32> layout raw {param = @nobody}
+}
+
+// -----
+
+tutti.param per_member @w : tensor<4x3xf32>
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  // expected-error@+1 {{'plan.buffer' op expected the type of the parameter @w, which is 'tensor<4x3xf32>'}}
+  %x = plan.buffer constant : tensor<?x3x4xf32, #tutti.sizes<active>> layout raw {param = @w}
+}
+
+// -----
+
+plan.kernel @k0 element rows<4> weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  %x = plan.buffer input : tensor<4x4xi32> port<name = "x">
+  // expected-error@+1 {{'plan.launch' op expected a buffer of 'f32' as the kernel has it, got one of 'i32'}}
+  plan.launch @k0(%x, %x) rows<4> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
 }

@@ -55,7 +55,7 @@ func.func private @f() attributes {tutti.members = 3 : i64}
 
 // -----
 
-// expected-error@+1 {{expected 'tutti.name' to be a string}}
+// expected-error@+1 {{expected 'tutti.name' to be a string that is not empty, got 1 : i64}}
 func.func private @f(tensor<2xf32> {tutti.name = 1})
 
 // -----
@@ -70,8 +70,73 @@ func.func private @f(tensor<2xf32> {tutti.heads = ["mean"]})
 
 // -----
 
-// expected-error@+1 {{expected 'tutti.heads' to be a list of strings}}
+// expected-error@+1 {{expected 'tutti.heads' to be a list of heads (members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1), got [1]}}
 func.func private @f() -> (tensor<2xf32> {tutti.heads = [1]})
+
+// -----
+
+// expected-error@+1 {{expected 'tutti.heads' to be a list of heads (members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1), got ["median"]}}
+func.func private @f() -> (tensor<2xf32> {tutti.heads = ["median"]})
+
+// -----
+
+// expected-error@+1 {{expected 'tutti.heads' to be a list of heads (members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1), got ["quantile:2"]}}
+func.func private @f() -> (tensor<2xf32> {tutti.heads = ["quantile:2"]})
+
+// -----
+
+// expected-error@+1 {{expected 'tutti.heads' to be a list of heads (members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1), got ["quantile:nan"]}}
+func.func private @f() -> (tensor<2xf32> {tutti.heads = ["quantile:nan"]})
+
+// -----
+
+// expected-error@+1 {{expected 'tutti.heads' to be a list of heads (members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1), got ["quantile:"]}}
+func.func private @f() -> (tensor<2xf32> {tutti.heads = ["quantile:"]})
+
+// -----
+
+// expected-error@+1 {{expected 'tutti.heads' to be a list of heads (members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1), got ["quantile:-0.1"]}}
+func.func private @f() -> (tensor<2xf32> {tutti.heads = ["quantile:-0.1"]})
+
+// -----
+
+// expected-error@+1 {{expected 'tutti.heads' to be a list of heads (members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1), got ["quantile:0.5x"]}}
+func.func private @f() -> (tensor<2xf32> {tutti.heads = ["quantile:0.5x"]})
+
+// -----
+
+// expected-error@+1 {{expected 'tutti.heads' to be a list of heads (members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1), got ["quantile"]}}
+func.func private @f() -> (tensor<2xf32> {tutti.heads = ["quantile"]})
+
+// -----
+
+// expected-error@+1 {{expected 'tutti.heads' to be a list of heads (members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1), got ["mean:1"]}}
+func.func private @f() -> (tensor<2xf32> {tutti.heads = ["mean:1"]})
+
+// -----
+
+// expected-error@+1 {{expected 'tutti.heads' to be a list of heads (members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1), got ["members:"]}}
+func.func private @f() -> (tensor<2xf32> {tutti.heads = ["members:"]})
+
+// -----
+
+// expected-error@+1 {{expected 'tutti.head' to be a head}}
+func.func private @f() -> (tensor<2xf32> {tutti.head = ""})
+
+// -----
+
+// expected-error@+1 {{expected 'tutti.name' to be a string that is not empty, got ""}}
+func.func private @f() -> (tensor<2xf32> {tutti.name = ""})
+
+// -----
+
+// expected-error@+1 {{expected 'tutti.groups' to be the members of each group, each once}}
+module attributes {tutti.members = 2 : i64, tutti.groups = [array<i64: 0, 0>]} {}
+
+// -----
+
+// expected-error@+1 {{expected 'tutti.groups' to be the members of each group, each once}}
+module attributes {tutti.members = 2 : i64, tutti.groups = [array<i64: 0>, array<i64: 2>]} {}
 
 // -----
 

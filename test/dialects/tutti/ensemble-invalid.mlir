@@ -10,8 +10,8 @@ func.func @get_nothing() {
 
 tutti.param @w : tensor<2xf32>
 func.func @get_shared_as_own() {
-  // expected-error@+1 {{'tutti.get' op expected the type 'tensor<2xf32>' of parameter @w, got 'tensor<?x2xf32, ["active"]>'}}
-  %0 = tutti.get @w : tensor<?x2xf32, ["active"]>
+  // expected-error@+1 {{'tutti.get' op expected the type 'tensor<2xf32>' of parameter @w, got 'tensor<?x2xf32, #tutti.sizes<active>>'}}
+  %0 = tutti.get @w : tensor<?x2xf32, #tutti.sizes<active>>
   return
 }
 
@@ -224,9 +224,9 @@ func.func @map_yield(%x: tensor<2xf32>) {
 
 // -----
 
-func.func @map_leaves(%x: tensor<?x16xf32, ["batch"]>) {
-  // expected-error@+1 {{'tutti.map' op expected map 0 to stay inside axis 1 of 'tensor<?x16xf32, ["batch"]>'}}
-  %0 = tutti.map %x [affine_map<(n, i) -> (n, i + 4)>] : (tensor<?x16xf32, ["batch"]>) -> tensor<?x16xf32, ["batch"]> {
+func.func @map_leaves(%x: tensor<?x16xf32, #tutti.sizes<batch>>) {
+  // expected-error@+1 {{'tutti.map' op expected map 0 to stay inside axis 1 of 'tensor<?x16xf32, #tutti.sizes<batch>>'}}
+  %0 = tutti.map %x [affine_map<(n, i) -> (n, i + 4)>] : (tensor<?x16xf32, #tutti.sizes<batch>>) -> tensor<?x16xf32, #tutti.sizes<batch>> {
   ^bb0(%a: f32):
     tutti.yield %a : f32
   }

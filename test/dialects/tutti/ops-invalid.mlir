@@ -8,9 +8,9 @@ func.func @add_shapes(%x: tensor<2x3xf32>, %y: tensor<2xf32>) {
 
 // -----
 
-func.func @add_sizes(%x: tensor<?xf32, ["batch"]>, %y: tensor<?xf32, ["rows"]>) {
+func.func @add_sizes(%x: tensor<?xf32, #tutti.sizes<batch>>, %y: tensor<?xf32, #tutti.sizes<rows>>) {
   // expected-error@+1 {{'tutti.add' expected shapes that broadcast, got (batch) and (rows)}}
-  %0 = tutti.add %x, %y : tensor<?xf32, ["batch"]>, tensor<?xf32, ["rows"]>
+  %0 = tutti.add %x, %y : tensor<?xf32, #tutti.sizes<batch>>, tensor<?xf32, #tutti.sizes<rows>>
   return
 }
 
@@ -90,7 +90,7 @@ func.func @cast_shape(%x: tensor<2xf32>) {
 // -----
 
 func.func @cast_signed(%x: tensor<2xsi8>) {
-  // expected-error@+1 {{'tutti.cast' op expected elements of a float type or an integer, got 'si8'}}
+  // expected-error@+1 {{'tutti.cast' op operand #0 must be a ranked tensor of floats, integers of 8 to 64 bits or i1, of which the encoding has the size of each '?', but got 'tensor<2xsi8>'}}
   %0 = tutti.cast %x : tensor<2xsi8> -> tensor<2xf32>
   return
 }
@@ -225,9 +225,9 @@ func.func @top_count(%x: tensor<2x3xf32>) {
 
 // -----
 
-func.func @reshape_count(%x: tensor<?x3xf32, ["batch"]>) {
+func.func @reshape_count(%x: tensor<?x3xf32, #tutti.sizes<batch>>) {
   // expected-error@+1 {{'tutti.reshape' op expected as many elements as x (batch, 3) has, got (4*batch)}}
-  %0 = tutti.reshape %x : tensor<?x3xf32, ["batch"]> -> tensor<?xf32, ["4*batch"]>
+  %0 = tutti.reshape %x : tensor<?x3xf32, #tutti.sizes<batch>> -> tensor<?xf32, #tutti.sizes<4*batch>>
   return
 }
 
@@ -289,9 +289,9 @@ func.func @slice_overflow(%x: tensor<3xf32>) {
 
 // -----
 
-func.func @slice_symbol(%x: tensor<?xf32, ["batch"]>) {
+func.func @slice_symbol(%x: tensor<?xf32, #tutti.sizes<batch>>) {
   // expected-error@+1 {{'tutti.slice' expected axis 0 of size batch to be taken whole (start 0, size -1, step 1), got start 0, size 1, step 1}}
-  %0 = tutti.slice %x from [0] size [1] step [1] : tensor<?xf32, ["batch"]>
+  %0 = tutti.slice %x from [0] size [1] step [1] : tensor<?xf32, #tutti.sizes<batch>>
   return
 }
 

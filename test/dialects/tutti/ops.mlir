@@ -7,12 +7,12 @@ tutti.param @shared : tensor<3xf32>
 tutti.param per_member @own : tensor<4x3xf32>
 
 // CHECK-LABEL: @get
-func.func @get() -> (tensor<4x3xf32>, tensor<?x4x3xf32, ["active"]>) {
+func.func @get() -> (tensor<4x3xf32>, tensor<?x4x3xf32, #tutti.sizes<active>>) {
   // CHECK: tutti.get @own : tensor<4x3xf32>
   %one = tutti.get @own : tensor<4x3xf32>
-  // CHECK: tutti.get @own : tensor<?x4x3xf32, ["active"]>
-  %all = tutti.get @own : tensor<?x4x3xf32, ["active"]>
-  return %one, %all : tensor<4x3xf32>, tensor<?x4x3xf32, ["active"]>
+  // CHECK: tutti.get @own : tensor<?x4x3xf32, #tutti.sizes<active>>
+  %all = tutti.get @own : tensor<?x4x3xf32, #tutti.sizes<active>>
+  return %one, %all : tensor<4x3xf32>, tensor<?x4x3xf32, #tutti.sizes<active>>
 }
 
 // CHECK-LABEL: @constant
@@ -23,72 +23,72 @@ func.func @constant() -> tensor<2xf32> {
 }
 
 // CHECK-LABEL: @unary
-func.func @unary(%x: tensor<?x3xf32, ["batch"]>, %b: tensor<4xi1>) -> tensor<4xi1> {
-  // CHECK: tutti.neg %{{.*}} : tensor<?x3xf32, ["batch"]>
-  %0 = tutti.neg %x : tensor<?x3xf32, ["batch"]>
+func.func @unary(%x: tensor<?x3xf32, #tutti.sizes<batch>>, %b: tensor<4xi1>) -> tensor<4xi1> {
+  // CHECK: tutti.neg %{{.*}} : tensor<?x3xf32, #tutti.sizes<batch>>
+  %0 = tutti.neg %x : tensor<?x3xf32, #tutti.sizes<batch>>
   // CHECK: tutti.abs
-  %1 = tutti.abs %0 : tensor<?x3xf32, ["batch"]>
+  %1 = tutti.abs %0 : tensor<?x3xf32, #tutti.sizes<batch>>
   // CHECK: tutti.sign
-  %2 = tutti.sign %1 : tensor<?x3xf32, ["batch"]>
+  %2 = tutti.sign %1 : tensor<?x3xf32, #tutti.sizes<batch>>
   // CHECK: tutti.sqrt
-  %3 = tutti.sqrt %2 : tensor<?x3xf32, ["batch"]>
+  %3 = tutti.sqrt %2 : tensor<?x3xf32, #tutti.sizes<batch>>
   // CHECK: tutti.reciprocal
-  %4 = tutti.reciprocal %3 : tensor<?x3xf32, ["batch"]>
+  %4 = tutti.reciprocal %3 : tensor<?x3xf32, #tutti.sizes<batch>>
   // CHECK: tutti.exp
-  %5 = tutti.exp %4 : tensor<?x3xf32, ["batch"]>
+  %5 = tutti.exp %4 : tensor<?x3xf32, #tutti.sizes<batch>>
   // CHECK: tutti.log
-  %6 = tutti.log %5 : tensor<?x3xf32, ["batch"]>
+  %6 = tutti.log %5 : tensor<?x3xf32, #tutti.sizes<batch>>
   // CHECK: tutti.erf
-  %7 = tutti.erf %6 : tensor<?x3xf32, ["batch"]>
+  %7 = tutti.erf %6 : tensor<?x3xf32, #tutti.sizes<batch>>
   // CHECK: tutti.sin
-  %8 = tutti.sin %7 : tensor<?x3xf32, ["batch"]>
+  %8 = tutti.sin %7 : tensor<?x3xf32, #tutti.sizes<batch>>
   // CHECK: tutti.cos
-  %9 = tutti.cos %8 : tensor<?x3xf32, ["batch"]>
+  %9 = tutti.cos %8 : tensor<?x3xf32, #tutti.sizes<batch>>
   // CHECK: tutti.tanh
-  %10 = tutti.tanh %9 : tensor<?x3xf32, ["batch"]>
+  %10 = tutti.tanh %9 : tensor<?x3xf32, #tutti.sizes<batch>>
   // CHECK: tutti.sigmoid
-  %11 = tutti.sigmoid %10 : tensor<?x3xf32, ["batch"]>
+  %11 = tutti.sigmoid %10 : tensor<?x3xf32, #tutti.sizes<batch>>
   // CHECK: tutti.relu
-  %12 = tutti.relu %11 : tensor<?x3xf32, ["batch"]>
+  %12 = tutti.relu %11 : tensor<?x3xf32, #tutti.sizes<batch>>
   // CHECK: tutti.softplus
-  %13 = tutti.softplus %12 : tensor<?x3xf32, ["batch"]>
+  %13 = tutti.softplus %12 : tensor<?x3xf32, #tutti.sizes<batch>>
   // CHECK: tutti.mish
-  %14 = tutti.mish %13 : tensor<?x3xf32, ["batch"]>
+  %14 = tutti.mish %13 : tensor<?x3xf32, #tutti.sizes<batch>>
   // CHECK: tutti.gelu
-  %gelu = tutti.gelu %14 : tensor<?x3xf32, ["batch"]>
+  %gelu = tutti.gelu %14 : tensor<?x3xf32, #tutti.sizes<batch>>
   // CHECK: tutti.not %{{.*}} : tensor<4xi1>
   %15 = tutti.not %b : tensor<4xi1>
   return %15 : tensor<4xi1>
 }
 
 // CHECK-LABEL: @binary
-// CHECK-SAME: -> tensor<?x3xi1, ["batch"]>
-func.func @binary(%x: tensor<?x3xf32, ["batch"]>, %y: tensor<3xf32>, %i: tensor<3xi32>) -> tensor<?x3xi1, ["batch"]> {
-  // CHECK: tutti.add %{{.*}}, %{{.*}} : tensor<?x3xf32, ["batch"]>, tensor<3xf32>
-  %0 = tutti.add %x, %y : tensor<?x3xf32, ["batch"]>, tensor<3xf32>
+// CHECK-SAME: -> tensor<?x3xi1, #tutti.sizes<batch>>
+func.func @binary(%x: tensor<?x3xf32, #tutti.sizes<batch>>, %y: tensor<3xf32>, %i: tensor<3xi32>) -> tensor<?x3xi1, #tutti.sizes<batch>> {
+  // CHECK: tutti.add %{{.*}}, %{{.*}} : tensor<?x3xf32, #tutti.sizes<batch>>, tensor<3xf32>
+  %0 = tutti.add %x, %y : tensor<?x3xf32, #tutti.sizes<batch>>, tensor<3xf32>
   // CHECK: tutti.sub
-  %1 = tutti.sub %0, %y : tensor<?x3xf32, ["batch"]>, tensor<3xf32>
+  %1 = tutti.sub %0, %y : tensor<?x3xf32, #tutti.sizes<batch>>, tensor<3xf32>
   // CHECK: tutti.mul
-  %2 = tutti.mul %y, %1 : tensor<3xf32>, tensor<?x3xf32, ["batch"]>
+  %2 = tutti.mul %y, %1 : tensor<3xf32>, tensor<?x3xf32, #tutti.sizes<batch>>
   // CHECK: tutti.div
-  %3 = tutti.div %2, %y : tensor<?x3xf32, ["batch"]>, tensor<3xf32>
+  %3 = tutti.div %2, %y : tensor<?x3xf32, #tutti.sizes<batch>>, tensor<3xf32>
   // CHECK: tutti.pow %{{.*}} : tensor<3xi32>, tensor<3xi32>
   %4 = tutti.pow %i, %i : tensor<3xi32>, tensor<3xi32>
   // CHECK: tutti.min
-  %5 = tutti.min %3, %y : tensor<?x3xf32, ["batch"]>, tensor<3xf32>
+  %5 = tutti.min %3, %y : tensor<?x3xf32, #tutti.sizes<batch>>, tensor<3xf32>
   // CHECK: tutti.max
-  %6 = tutti.max %5, %y : tensor<?x3xf32, ["batch"]>, tensor<3xf32>
+  %6 = tutti.max %5, %y : tensor<?x3xf32, #tutti.sizes<batch>>, tensor<3xf32>
   // CHECK: tutti.equal
   %7 = tutti.equal %4, %i : tensor<3xi32>, tensor<3xi32>
   // CHECK: tutti.greater
-  %8 = tutti.greater %6, %y : tensor<?x3xf32, ["batch"]>, tensor<3xf32>
+  %8 = tutti.greater %6, %y : tensor<?x3xf32, #tutti.sizes<batch>>, tensor<3xf32>
   // CHECK: tutti.greater_equal
-  %9 = tutti.greater_equal %6, %y : tensor<?x3xf32, ["batch"]>, tensor<3xf32>
+  %9 = tutti.greater_equal %6, %y : tensor<?x3xf32, #tutti.sizes<batch>>, tensor<3xf32>
   // CHECK: tutti.and
-  %10 = tutti.and %8, %7 : tensor<?x3xi1, ["batch"]>, tensor<3xi1>
+  %10 = tutti.and %8, %7 : tensor<?x3xi1, #tutti.sizes<batch>>, tensor<3xi1>
   // CHECK: tutti.or
-  %11 = tutti.or %10, %9 : tensor<?x3xi1, ["batch"]>, tensor<?x3xi1, ["batch"]>
-  return %11 : tensor<?x3xi1, ["batch"]>
+  %11 = tutti.or %10, %9 : tensor<?x3xi1, #tutti.sizes<batch>>, tensor<?x3xi1, #tutti.sizes<batch>>
+  return %11 : tensor<?x3xi1, #tutti.sizes<batch>>
 }
 
 // CHECK-LABEL: @select_cast
@@ -101,17 +101,17 @@ func.func @select_cast(%c: tensor<i1>, %a: tensor<2xf32>, %b: tensor<2x2xf32>) -
 }
 
 // CHECK-LABEL: @contract
-func.func @contract(%x: tensor<?x8xf32, ["batch"]>, %w: tensor<5x8x3xf32>) -> tensor<5x?x3xf32, ["batch"]> {
-  // CHECK: tutti.contract %{{.*}}, %{{.*}} "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<5x8x3xf32>
-  %y = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<5x8x3xf32>
-  return %y : tensor<5x?x3xf32, ["batch"]>
+func.func @contract(%x: tensor<?x8xf32, #tutti.sizes<batch>>, %w: tensor<5x8x3xf32>) -> tensor<5x?x3xf32, #tutti.sizes<batch>> {
+  // CHECK: tutti.contract %{{.*}}, %{{.*}} "bk,mkn->mbn" : tensor<?x8xf32, #tutti.sizes<batch>>, tensor<5x8x3xf32>
+  %y = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, #tutti.sizes<batch>>, tensor<5x8x3xf32>
+  return %y : tensor<5x?x3xf32, #tutti.sizes<batch>>
 }
 
 // CHECK-LABEL: @reduce
-func.func @reduce(%x: tensor<4x?x8xf32, ["batch"]>) -> tensor<1x?x1xf32, ["batch"]> {
-  // CHECK: tutti.reduce mean %{{.*}} [0, 2] : tensor<4x?x8xf32, ["batch"]>
-  %y = tutti.reduce mean %x [0, 2] : tensor<4x?x8xf32, ["batch"]>
-  return %y : tensor<1x?x1xf32, ["batch"]>
+func.func @reduce(%x: tensor<4x?x8xf32, #tutti.sizes<batch>>) -> tensor<1x?x1xf32, #tutti.sizes<batch>> {
+  // CHECK: tutti.reduce mean %{{.*}} [0, 2] : tensor<4x?x8xf32, #tutti.sizes<batch>>
+  %y = tutti.reduce mean %x [0, 2] : tensor<4x?x8xf32, #tutti.sizes<batch>>
+  return %y : tensor<1x?x1xf32, #tutti.sizes<batch>>
 }
 
 // CHECK-LABEL: @rows
@@ -131,27 +131,27 @@ func.func @rows(%x: tensor<4x8xf32>) -> (tensor<1x8xi64>, tensor<4x8xf32>, tenso
 }
 
 // CHECK-LABEL: @layout
-func.func @layout(%x: tensor<?x4x6xf32, ["batch"]>) -> tensor<?x6x2xf32, ["4*batch"]> {
-  // CHECK: tutti.reshape %{{.*}} : tensor<?x4x6xf32, ["batch"]> -> tensor<?x6xf32, ["4*batch"]>
-  %0 = tutti.reshape %x : tensor<?x4x6xf32, ["batch"]> -> tensor<?x6xf32, ["4*batch"]>
-  // CHECK: tutti.broadcast %{{.*}} : tensor<?x6xf32, ["4*batch"]> -> tensor<2x?x6xf32, ["4*batch"]>
-  %1 = tutti.broadcast %0 : tensor<?x6xf32, ["4*batch"]> -> tensor<2x?x6xf32, ["4*batch"]>
-  // CHECK: tutti.transpose %{{.*}} [1, 2, 0] : tensor<2x?x6xf32, ["4*batch"]>
-  %2 = tutti.transpose %1 [1, 2, 0] : tensor<2x?x6xf32, ["4*batch"]>
-  // CHECK: tutti.slice %{{.*}} from [0, 5, 0] size [-1, 3, -1] step [1, -2, 1] : tensor<?x6x2xf32, ["4*batch"]>
-  %3 = tutti.slice %2 from [0, 5, 0] size [-1, 3, -1] step [1, -2, 1] : tensor<?x6x2xf32, ["4*batch"]>
-  // CHECK: tutti.concat %{{.*}}, %{{.*}} axis 1 : tensor<?x3x2xf32, ["4*batch"]>, tensor<?x3x2xf32, ["4*batch"]>
-  %4 = tutti.concat %3, %3 axis 1 : tensor<?x3x2xf32, ["4*batch"]>, tensor<?x3x2xf32, ["4*batch"]>
-  return %4 : tensor<?x6x2xf32, ["4*batch"]>
+func.func @layout(%x: tensor<?x4x6xf32, #tutti.sizes<batch>>) -> tensor<?x6x2xf32, #tutti.sizes<4*batch>> {
+  // CHECK: tutti.reshape %{{.*}} : tensor<?x4x6xf32, #tutti.sizes<batch>> -> tensor<?x6xf32, #tutti.sizes<4*batch>>
+  %0 = tutti.reshape %x : tensor<?x4x6xf32, #tutti.sizes<batch>> -> tensor<?x6xf32, #tutti.sizes<4*batch>>
+  // CHECK: tutti.broadcast %{{.*}} : tensor<?x6xf32, #tutti.sizes<4*batch>> -> tensor<2x?x6xf32, #tutti.sizes<4*batch>>
+  %1 = tutti.broadcast %0 : tensor<?x6xf32, #tutti.sizes<4*batch>> -> tensor<2x?x6xf32, #tutti.sizes<4*batch>>
+  // CHECK: tutti.transpose %{{.*}} [1, 2, 0] : tensor<2x?x6xf32, #tutti.sizes<4*batch>>
+  %2 = tutti.transpose %1 [1, 2, 0] : tensor<2x?x6xf32, #tutti.sizes<4*batch>>
+  // CHECK: tutti.slice %{{.*}} from [0, 5, 0] size [-1, 3, -1] step [1, -2, 1] : tensor<?x6x2xf32, #tutti.sizes<4*batch>>
+  %3 = tutti.slice %2 from [0, 5, 0] size [-1, 3, -1] step [1, -2, 1] : tensor<?x6x2xf32, #tutti.sizes<4*batch>>
+  // CHECK: tutti.concat %{{.*}}, %{{.*}} axis 1 : tensor<?x3x2xf32, #tutti.sizes<4*batch>>, tensor<?x3x2xf32, #tutti.sizes<4*batch>>
+  %4 = tutti.concat %3, %3 axis 1 : tensor<?x3x2xf32, #tutti.sizes<4*batch>>, tensor<?x3x2xf32, #tutti.sizes<4*batch>>
+  return %4 : tensor<?x6x2xf32, #tutti.sizes<4*batch>>
 }
 
 // CHECK-LABEL: @scatter
-func.func @scatter(%x: tensor<?x5xf32, ["batch"]>, %i: tensor<?x2xi64, ["batch"]>, %u: tensor<?x2xf32, ["batch"]>) -> tensor<?x5xf32, ["batch"]> {
-  // CHECK: tutti.scatter set %{{.*}} at %{{.*}} with %{{.*}} : tensor<?x5xf32, ["batch"]>, tensor<?x2xi64, ["batch"]>, tensor<?x2xf32, ["batch"]>
-  %0 = tutti.scatter set %x at %i with %u : tensor<?x5xf32, ["batch"]>, tensor<?x2xi64, ["batch"]>, tensor<?x2xf32, ["batch"]>
+func.func @scatter(%x: tensor<?x5xf32, #tutti.sizes<batch>>, %i: tensor<?x2xi64, #tutti.sizes<batch>>, %u: tensor<?x2xf32, #tutti.sizes<batch>>) -> tensor<?x5xf32, #tutti.sizes<batch>> {
+  // CHECK: tutti.scatter set %{{.*}} at %{{.*}} with %{{.*}} : tensor<?x5xf32, #tutti.sizes<batch>>, tensor<?x2xi64, #tutti.sizes<batch>>, tensor<?x2xf32, #tutti.sizes<batch>>
+  %0 = tutti.scatter set %x at %i with %u : tensor<?x5xf32, #tutti.sizes<batch>>, tensor<?x2xi64, #tutti.sizes<batch>>, tensor<?x2xf32, #tutti.sizes<batch>>
   // CHECK: tutti.scatter add
-  %1 = tutti.scatter add %0 at %i with %u : tensor<?x5xf32, ["batch"]>, tensor<?x2xi64, ["batch"]>, tensor<?x2xf32, ["batch"]>
-  return %1 : tensor<?x5xf32, ["batch"]>
+  %1 = tutti.scatter add %0 at %i with %u : tensor<?x5xf32, #tutti.sizes<batch>>, tensor<?x2xi64, #tutti.sizes<batch>>, tensor<?x2xf32, #tutti.sizes<batch>>
+  return %1 : tensor<?x5xf32, #tutti.sizes<batch>>
 }
 
 // CHECK-LABEL: @scatter_blocks
@@ -163,10 +163,10 @@ func.func @scatter_blocks(%x: tensor<12xf32>, %i: tensor<2xi64>, %own: tensor<6x
 }
 
 // CHECK-LABEL: @windows
-func.func @windows(%x: tensor<?x64x2xf32, ["batch"]>) -> tensor<?x16x18xf32, ["batch"]> {
-  // CHECK: tutti.windows %{{.*}} of [3, 3] in [8, 8] count [4, 4] step [2, 2] gap [1, 1] before [1, 1] : tensor<?x64x2xf32, ["batch"]>
-  %0 = tutti.windows %x of [3, 3] in [8, 8] count [4, 4] step [2, 2] gap [1, 1] before [1, 1] : tensor<?x64x2xf32, ["batch"]>
-  return %0 : tensor<?x16x18xf32, ["batch"]>
+func.func @windows(%x: tensor<?x64x2xf32, #tutti.sizes<batch>>) -> tensor<?x16x18xf32, #tutti.sizes<batch>> {
+  // CHECK: tutti.windows %{{.*}} of [3, 3] in [8, 8] count [4, 4] step [2, 2] gap [1, 1] before [1, 1] : tensor<?x64x2xf32, #tutti.sizes<batch>>
+  %0 = tutti.windows %x of [3, 3] in [8, 8] count [4, 4] step [2, 2] gap [1, 1] before [1, 1] : tensor<?x64x2xf32, #tutti.sizes<batch>>
+  return %0 : tensor<?x16x18xf32, #tutti.sizes<batch>>
 }
 
 // CHECK-LABEL: @margin
@@ -186,30 +186,30 @@ func.func @gather(%x: tensor<3x5x7xf32>, %i: tensor<2x2xi64>, %own: tensor<3x4xi
 }
 
 // CHECK-LABEL: @heads
-func.func @heads(%x: tensor<4xf32>, %i: tensor<?x4xi32, ["active"]>) -> (tensor<f32>, tensor<4xf32>, tensor<4xi32>, tensor<i64>) {
-  // CHECK: tutti.replicate %{{.*}} : tensor<4xf32> -> tensor<?x4xf32, ["active"]>
-  %0 = tutti.replicate %x : tensor<4xf32> -> tensor<?x4xf32, ["active"]>
+func.func @heads(%x: tensor<4xf32>, %i: tensor<?x4xi32, #tutti.sizes<active>>) -> (tensor<f32>, tensor<4xf32>, tensor<4xi32>, tensor<i64>) {
+  // CHECK: tutti.replicate %{{.*}} : tensor<4xf32> -> tensor<?x4xf32, #tutti.sizes<active>>
+  %0 = tutti.replicate %x : tensor<4xf32> -> tensor<?x4xf32, #tutti.sizes<active>>
   // CHECK: tutti.head quantile %{{.*}} at 2.500000e-01 : tensor<4xf32>
   %1 = tutti.head quantile %x at 0.25 : tensor<4xf32>
-  // CHECK: tutti.head mean %{{.*}} : tensor<?x4xi32, ["active"]>
-  %2 = tutti.head mean %i : tensor<?x4xi32, ["active"]>
-  // CHECK: tutti.head max %{{.*}} : tensor<?x4xi32, ["active"]>
-  %3 = tutti.head max %i : tensor<?x4xi32, ["active"]>
-  // CHECK: tutti.head vote %{{.*}} : tensor<?x4xf32, ["active"]>
-  %4 = tutti.head vote %0 : tensor<?x4xf32, ["active"]>
+  // CHECK: tutti.head mean %{{.*}} : tensor<?x4xi32, #tutti.sizes<active>>
+  %2 = tutti.head mean %i : tensor<?x4xi32, #tutti.sizes<active>>
+  // CHECK: tutti.head max %{{.*}} : tensor<?x4xi32, #tutti.sizes<active>>
+  %3 = tutti.head max %i : tensor<?x4xi32, #tutti.sizes<active>>
+  // CHECK: tutti.head vote %{{.*}} : tensor<?x4xf32, #tutti.sizes<active>>
+  %4 = tutti.head vote %0 : tensor<?x4xf32, #tutti.sizes<active>>
   return %1, %2, %3, %4 : tensor<f32>, tensor<4xf32>, tensor<4xi32>, tensor<i64>
 }
 
 // CHECK-LABEL: @map
-func.func @map(%x: tensor<?x3xf32, ["batch"]>, %y: tensor<3xf32>) -> tensor<?x3xf32, ["batch"]> {
-  // CHECK: tutti.map %{{.*}}, %{{.*}} [#{{.*}}, #{{.*}}] : (tensor<?x3xf32, ["batch"]>, tensor<3xf32>) -> tensor<?x3xf32, ["batch"]>
-  %0 = tutti.map %x, %y [affine_map<(b, n) -> (b, n)>, affine_map<(b, n) -> (n)>] : (tensor<?x3xf32, ["batch"]>, tensor<3xf32>) -> tensor<?x3xf32, ["batch"]> {
+func.func @map(%x: tensor<?x3xf32, #tutti.sizes<batch>>, %y: tensor<3xf32>) -> tensor<?x3xf32, #tutti.sizes<batch>> {
+  // CHECK: tutti.map %{{.*}}, %{{.*}} [#{{.*}}, #{{.*}}] : (tensor<?x3xf32, #tutti.sizes<batch>>, tensor<3xf32>) -> tensor<?x3xf32, #tutti.sizes<batch>>
+  %0 = tutti.map %x, %y [affine_map<(b, n) -> (b, n)>, affine_map<(b, n) -> (n)>] : (tensor<?x3xf32, #tutti.sizes<batch>>, tensor<3xf32>) -> tensor<?x3xf32, #tutti.sizes<batch>> {
   ^bb0(%a: f32, %b: f32):
     %s = arith.addf %a, %b : f32
     // CHECK: tutti.yield %{{.*}} : f32
     tutti.yield %s : f32
   }
-  return %0 : tensor<?x3xf32, ["batch"]>
+  return %0 : tensor<?x3xf32, #tutti.sizes<batch>>
 }
 
 func.func private @f(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
