@@ -211,6 +211,17 @@ func.func @main(%x: tensor<?x37xf32, #tutti.sizes<batch>>) -> tensor<?x37xf32, #
 }
 )";
 
+/// Rows that are made right before the one layer of a cluster.
+inline const char made[] = R"(
+func.func @main(%x: tensor<?x104xf32, #tutti.sizes<batch>>) -> tensor<?x40xf32, #tutti.sizes<batch>> {
+  %w = tutti.get @w : tensor<104x40xf32>
+  %0 = tutti.reduce max %x [1] : tensor<?x104xf32, #tutti.sizes<batch>>
+  %1 = tutti.sub %x, %0 : tensor<?x104xf32, #tutti.sizes<batch>>, tensor<?x1xf32, #tutti.sizes<batch>>
+  %2 = tutti.contract %1, %w "bk,kn->bn" : tensor<?x104xf32, #tutti.sizes<batch>>, tensor<104x40xf32>
+  return %2 : tensor<?x40xf32, #tutti.sizes<batch>>
+}
+)";
+
 inline const Shape shapes[] = {
     {"softmax", "emulated", "90", "f32-ffma", softmax, {{"s", {37}}}, 37, 19},
     {"plain", "emulated", "90", "f32-ffma", chain, chainWeights, 72, 19},
@@ -255,6 +266,7 @@ inline const Shape shapes[] = {
      {{"w0", {72, 104}}, {"w1", {104, 104}}, {"w2", {104, 104}}, {"w3", {104, 40}}},
      72,
      19},
+    {"made", "emulated", "90", "f32", made, {{"w", {104, 40}}}, 104, 19},
     {"passes", "emulated", "90", "f32", passes, {{"w", {72, 264}}}, 72, 19},
     {"narrow", "emulated", "90", "f32", narrow, {{"w0", {23, 40}}, {"w1", {40, 12}}}, 23, 19},
     {"alike", "emulated", "90", "f32-ffma", alike, {{"w0", {37, 40}}, {"w1", {40, 40}}, {"w2", {40, 40}}}, 37, 19},

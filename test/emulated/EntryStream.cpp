@@ -4,20 +4,27 @@
 
 using namespace tutti::emulated;
 
-TUTTI_ENTRY cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority) {
-  TUTTI_CALL();
+static CUresult create(CUcontext context, CUstream *stream, unsigned flags, int priority) {
   TUTTI_EXPECT(stream && flags <= CU_STREAM_NON_BLOCKING, CUDA_ERROR_INVALID_VALUE);
   *stream = new CUstream_st;
   (*stream)->flags = flags;
   (*stream)->priority = priority;
   (*stream)->queue = std::make_shared<Queue>();
-  (*stream)->queue->context = call.context;
+  (*stream)->queue->context = context;
   (*stream)->queue->blocking = !(flags & CU_STREAM_NON_BLOCKING);
-  call.context->streams.insert(*stream);
+  context->streams.insert(*stream);
   return CUDA_SUCCESS;
 }
 
-TUTTI_ENTRY cuStreamCreate(CUstream *stream, unsigned flags) { return cuStreamCreateWithPriority(stream, flags, 0); }
+TUTTI_ENTRY cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority) {
+  TUTTI_CALL();
+  return create(call.context, stream, flags, priority);
+}
+
+TUTTI_ENTRY cuStreamCreate(CUstream *stream, unsigned flags) {
+  TUTTI_CALL();
+  return create(call.context, stream, flags, 0);
+}
 
 TUTTI_ENTRY cuStreamDestroy_v2(CUstream handle) {
   TUTTI_CALL();

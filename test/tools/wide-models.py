@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes members with layers of thousands of columns, or a chain of a hundred, as ONNX files made by hand: it needs no package.
 
-    python wide-models.py mlp|row|input|chain|narrow|residual FOLDER [MEMBERS]
+    python wide-models.py mlp|row|input|chain|narrow|residual|norm|skip|rows FOLDER [MEMBERS]
 """
 import array
 import random
@@ -13,9 +13,10 @@ from onnxfile import field, value_info  # noqa: E402
 
 
 class Model:
-    def __init__(self, seed: int, width: int):
+    def __init__(self, seed: int, width: int, *rows: int):
         self.random, self.nodes, self.weights, self.value, self.width = random.Random(seed), b"", b"", "x", width
-        self.inputs, self.names = field(11, value_info("x", ["batch", width])), 0
+        self.rows, self.names = ["batch", *rows], 0
+        self.inputs = field(11, value_info("x", [*self.rows, width]))
 
     def weight(self, *dims: int) -> str:
         name, count = f"w{self.names}", 1
@@ -43,7 +44,7 @@ class Model:
         self.width = width
 
     def write(self, path: Path):
-        graph = self.nodes + field(2, "wide") + self.weights + self.inputs + field(12, value_info(self.value, ["batch", self.width]))
+        graph = self.nodes + field(2, "wide") + self.weights + self.inputs + field(12, value_info(self.value, [*self.rows, self.width]))
         path.write_bytes(field(1, 8) + field(8, field(1, "") + field(2, 17)) + field(7, graph))
 
 
@@ -73,6 +74,25 @@ def build(kind: str, seed: int) -> Model:
             model.op("MatMul", model.weight(64, 64))
             model.op("Add", value)
             model.op("Relu")
+    elif kind == "norm":  # rows that a layer reads are made right before it
+        model = Model(seed, 128)
+        model.op("LayerNormalization", model.weight(128), axis=-1)
+        model.layer(256)
+    elif kind == "skip":  # the last layer adds what the first one made
+        model = Model(seed, 64)
+        model.layer(64, "Relu")
+        first = model.value
+        model.layer(64)
+        model.op("Add", first)
+    elif kind == "rows":  # sixteen a sample; the middle layer stores where the last one reads
+        model = Model(seed, 15, 16)
+        model.op("MatMul", model.weight(15, 47))
+        model.op("Elu")
+        first, model.width = model.value, 47
+        model.layer(47)
+        model.op("Max", first)
+        model.op("MatMul", model.weight(47, 15))
+        model.width = 15
     elif kind == "mlp":  # narrow, wide, narrow, wide
         model = Model(seed, 24)
         model.layer(8192, "Relu")

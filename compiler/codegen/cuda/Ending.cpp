@@ -2,6 +2,7 @@
 // What follows a contraction's sums, as text: one piece of it for all layers of a kernel.
 #include "Ending.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -45,6 +46,7 @@ private:
     auto place = k.steps.places.find(value);
     return place == k.steps.places.end() ? nullptr : &place->second;
   }
+  bool isThere(Value value) const;
   std::string fieldOf(Value value, AffineMap access);
   std::string read(Value value, AffineMap access);
   std::string storeText(Value stored, const Place &where);
@@ -53,7 +55,23 @@ private:
 
 } // namespace
 
-/// What all rows of a column share, read once for several rows.
+/// Whether a value is there before the kernel begins, as is all that it is computed from where it is read. What the
+/// kernel makes is not, though it may have one row, which all columns' places are of.
+bool EndingBuilder::isThere(Value value) const {
+  llvm::SetVector<Value> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (const Place *place = placeOf(values[i])) {
+      if (place->kind != Place::argument)
+        return false;
+    } else if (Operation *made = values[i].getDefiningOp()) {
+      values.insert_range(made->getOperands());
+    }
+  }
+  return true;
+}
+
+/// What all rows of a column share, read once for several rows, before there are sums.
 std::string EndingBuilder::fieldOf(Value value, AffineMap access) {
   const Place *place = placeOf(value);
   Ending::Read from;
@@ -78,7 +96,7 @@ std::string EndingBuilder::read(Value value, AffineMap access) {
     return "sum";
   auto map = value.getDefiningOp<MapOp>();
   if (!map || !isMadeOf(value, op.getResult())) {
-    if (isOfColumn(access))
+    if (isOfColumn(access) && isThere(value))
       return fieldOf(value, access);
     readsRow = true;
     return "t." + scope.at(value, k.text(access, dims));

@@ -191,10 +191,10 @@ std::vector<LaunchWay> launchWays(ArrayRef<plan::KernelOp> parts, const Architec
     LaunchWay way{first.rows, {}};
     for (auto [kernel, geometries] : llvm::zip_equal(parts, own)) {
       auto fits = llvm::find_if(geometries, [&](const CudaGeometry &g) { return g.rows <= first.rows; });
-      CudaGeometry own = fits == geometries.end() ? geometries.back() : *fits;
-      if (own.rows < first.rows && geometries.front().rows > first.rows)
-        own = cudaGeometryLike(kernel, architecture, first).value_or(own);
-      way.geometries.push_back(own);
+      CudaGeometry geometry = fits == geometries.end() ? geometries.back() : *fits;
+      if (geometry.rows < first.rows && geometries.front().rows > first.rows)
+        geometry = cudaGeometryLike(kernel, architecture, first).value_or(geometry);
+      way.geometries.push_back(geometry);
     }
     shareRings(way.geometries);
     // One launch has blocks of one size: without a producer, if a part has no registers to spare for it.

@@ -97,10 +97,10 @@ static bool leavesOtherRows(KernelText &k, ArrayRef<Ending> endings) {
   });
 }
 
-/// Whether what a member's first layer stores in shared memory lies where its last one reads.
-static bool overwritesLast(KernelText &k, Contraction last, const Ending &first) {
+/// Whether what the layer stores in shared memory lies where a member's last one reads.
+static bool overwritesLast(KernelText &k, Contraction last, const Ending &ending) {
   auto read = ScratchRange::of(last.op.getLhs(), k.steps);
-  return llvm::any_of(first.targets, [&](const Ending::Target &target) {
+  return llvm::any_of(ending.targets, [&](const Ending::Target &target) {
     return ScratchRange::of(target.value, k.steps).overlaps(read);
   });
 }
@@ -117,10 +117,12 @@ static std::string meetingOfMembers(KernelText &k, ArrayRef<Contraction> layers,
   if (!others.front().steps.empty() || !others.back().steps.empty() || (byRows && !apart) ||
       storesOver(k.steps.steps.front(), k.steps.steps.back(), k.steps))
     return "taskSync();\n";
-  if (!overwritesLast(k, layers.back(), endings.front()))
-    return "";
-  if (readsOthersRows(k, layers.back(), endings))
+  auto overwrites = [&](const Ending &ending) { return overwritesLast(k, layers.back(), ending); };
+  // Its layers may meet by rows: whichever of them stores there must find that no other row is read.
+  if (readsOthersRows(k, layers.back(), endings) && llvm::any_of(endings, overwrites))
     return "taskSync();\n";
+  if (!overwrites(endings.front()))
+    return "";
   if (byRows && k.geometry.threads == 32 * k.geometry.warps.rows)
     return ""; // a warp's lanes have met since, when they left the last stage
   return byRows ? "rowsSync<BlockTile>();\n" : "taskSync();\n";
@@ -197,11 +199,13 @@ static Meeting meetingBefore(size_t layer, ArrayRef<Ending> endings, const Other
   return meeting;
 }
 
-/// Of each layer; of none where blocks of a cluster have nothing of each other's.
+/// Of each layer; of none where blocks of a cluster have nothing of each other's, and nothing was made before.
 static std::vector<Meeting> meetingsOf(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
                                        ArrayRef<Others> others) {
   std::vector<Meeting> meetings(layers.size());
-  if (k.geometry.warps.cluster > 1 && (layers.size() > 1 || !others.front().inScratch || endings.front().givesAll))
+  const Others &first = others.front();
+  if (k.geometry.warps.cluster > 1 &&
+      (layers.size() > 1 || !first.inScratch || !first.steps.empty() || endings.front().givesAll))
     for (size_t i = 0; i < layers.size(); ++i)
       meetings[i] = meetingBefore(i, endings, others[i]);
   return meetings;

@@ -96,6 +96,10 @@ tutti_status_t CudaDevice::loadKernel(uint32_t index, tutti_error_t *error) {
   }
   if (CUresult result = driver.cuModuleGetFunction(&function.handle, module->handle, text(image->entry()))) {
     function.handle = nullptr;
+    // Code that is loaded lazily comes now, and a context may have had errors of others.
+    if (result != CUDA_ERROR_NOT_FOUND)
+      return driver.fail(error, result, "the %.40s code of kernel '%.80s' does not load on %s", text(image->target()),
+                         text(kernel.name()), target.name);
     return fail(error, TUTTI_MALFORMED, "malformed artifact: the %.40s image of kernel '%.80s' has no '%.80s' (%s)",
                 text(image->target()), text(kernel.name()), text(image->entry()), driver.nameOf(result));
   }

@@ -16,6 +16,11 @@ __device__ __forceinline__ void barrierSync(int id, int threads TUTTI_AND_WHERE)
 #endif
 }
 
+/// Who meets at which; each kernel's warps by rows or its groups of slices, and its warpgroups' columns.
+struct NamedBarriers {
+  static constexpr int task = 1, rows = 2, mostRows = 4, groups = 2, mostGroups = 4, columns = 6, mostColumns = 10;
+};
+
 // The warps that work on a block's task are even in number. One more brings them what they multiply (bulk_ring.cuh),
 // the last, or of warpgroups, of which two work or three, the first of one more.
 
@@ -26,7 +31,9 @@ __device__ constexpr int taskThreadsOf(unsigned threads) {
 __device__ __forceinline__ int taskThreads() { return taskThreadsOf(blockDim.x); }
 
 /// Those threads meet.
-__device__ __forceinline__ void taskSync(TUTTI_WHERE) { barrierSync(1, taskThreads() TUTTI_AND_THERE); }
+__device__ __forceinline__ void taskSync(TUTTI_WHERE) {
+  barrierSync(NamedBarriers::task, taskThreads() TUTTI_AND_THERE);
+}
 
 } // namespace tutti
 

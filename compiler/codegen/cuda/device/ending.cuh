@@ -254,11 +254,11 @@ __device__ __forceinline__ void storePanels(const typename L::Sums &sums, const 
         const auto mine = next.whole(column);
         if constexpr (Ahead::isThere && most > 1)
           next.run = ahead.source.template from<8>(layer, column + 32);
-        float sums[2][8]; // both runs are neighbours
+        float both[2][8]; // the runs are neighbours
 #pragma unroll
         for (int e = 0; e < 16; ++e)
-          sums[e / 8][e % 8] = queue[i][e / 4 % 2][e / 8][e % 4];
-        storeWhole<8>(sums, row, column, mine, store);
+          both[e / 8][e % 8] = queue[i][e / 4 % 2][e / 8][e % 4];
+        storeWhole<8>(both, row, column, mine, store);
         continue;
       }
       constexpr unsigned folded = rests | rests >> atOnce; // of all rounds

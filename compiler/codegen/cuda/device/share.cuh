@@ -39,7 +39,7 @@ public:
     if (n < count) {
       mbarrierInit(barriers[n], 1);
       mbarrierExpect(barriers[n], bytesOf(n));
-      mbarrierInitFence(); // before others' stores count on it
+      mbarrierInitFence(); // of what others' stores count on; the bytes may come before the arrival that expects them
     }
   }
   /// giveAll() with handover n.

@@ -114,7 +114,10 @@ public:
     }
   }
   /// All that share these columns come here.
-  __device__ __forceinline__ void sync(TUTTI_WHERE) const { barrierSync(2 + group, slices * 32 TUTTI_AND_THERE); }
+  __device__ __forceinline__ void sync(TUTTI_WHERE) const {
+    static_assert(Tile::threads / 32 / slices <= NamedBarriers::mostGroups, "each group has a barrier");
+    barrierSync(NamedBarriers::groups + group, slices * 32 TUTTI_AND_THERE);
+  }
   /// total += this thread's sums of so many stages, in their order.
   template <class Words> __device__ __forceinline__ void add(int stages, const Words &words, float (&total)[4]) const {
     const OwnSums<L> own;

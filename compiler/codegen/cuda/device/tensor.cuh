@@ -51,7 +51,8 @@ template <class Tile> __device__ __forceinline__ void rowsSync(TUTTI_WHERE) {
   if constexpr (Tile::threads == 32 * Tile::warpRows) {
     __syncwarp(0xffffffff TUTTI_AND_THERE);
   } else {
-    barrierSync(2 + Tile::warpRow(), Tile::threads / Tile::warpRows TUTTI_AND_THERE);
+    static_assert(Tile::warpRows <= NamedBarriers::mostRows, "each row of warps has a barrier");
+    barrierSync(NamedBarriers::rows + Tile::warpRow(), Tile::threads / Tile::warpRows TUTTI_AND_THERE);
   }
 }
 

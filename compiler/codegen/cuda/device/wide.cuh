@@ -141,7 +141,10 @@ private:
   };
 
   /// The warpgroup's threads meet.
-  __device__ __forceinline__ static void meet() { barrierSync(6 + Tile::column(), 128); }
+  __device__ __forceinline__ static void meet() {
+    static_assert(Tile::threads / 128 <= NamedBarriers::mostColumns, "each warpgroup has a barrier");
+    barrierSync(NamedBarriers::columns + Tile::column(), 128);
+  }
   /// Where a stage has no second chunk its rows are zeros, and its weights those of the first.
   __device__ __forceinline__ int hasSecond(const Stage &stage) const { return layer.K - stage.from > 16 ? 1 : 0; }
 
