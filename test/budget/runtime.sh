@@ -15,6 +15,9 @@ echo "stripped: $bytes bytes"
 
 others=$(nm -D --defined-only "$library" | awk '{ print $NF }' | grep -v -E '^tutti_|^TUTTI_0(@|$)' || true)
 [ -z "$others" ] || { echo "exported but not named tutti_*: $others"; bad=1; }
+# Programs of older versions find what they call (symbols.txt: only to be added to), and the header declares all.
+exported=$(nm -D --defined-only "$library" | awk '{ print $NF }' | sed 's/@.*//' | grep '^tutti_' | LC_ALL=C sort -u)
+[ "$exported" = "$(cat "$(dirname "$0")/symbols.txt")" ] || { echo "exported are not the functions of symbols.txt"; bad=1; }
 # A program that links the archive may have another FlatBuffers.
 others=$(nm -C "${library%.so*}.a" | grep -E ' [WVu] .*[^_]flatbuffers::' || true)
 [ -z "$others" ] || { echo "the archive has names that are FlatBuffers' own: $others"; bad=1; }

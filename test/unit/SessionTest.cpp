@@ -4,6 +4,9 @@
 #include "core/DLPack.h"
 #include "device/cpu/Strips.h"
 
+#include <atomic>
+#include <thread>
+
 using namespace tutti::rt::test;
 using tutti::Error;
 using tutti::rt::Strips;
@@ -119,6 +122,33 @@ TEST(Session, isBusyWhileAnOwnerTakesBackWhatWasBound) {
     ASSERT_FALSE(f.session.bindInput("x", &second)); // the first goes back, and the second with the session
   }
   EXPECT_EQ(answers, std::vector<tutti_status_t>({TUTTI_BUSY, TUTTI_BUSY}));
+}
+
+TEST(Session, isBusyForAnotherThread) {
+  static std::atomic<bool> inside, asked;
+  inside = asked = false;
+  int64_t shape[] = {2, kK};
+  auto x = inputOf(2);
+  DLManagedTensor tensor{};
+  tensor.dl_tensor = {x.data(), {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, shape, nullptr, 0};
+  tensor.deleter = [](DLManagedTensor *) {
+    inside = true;
+    while (!asked) // the session's call goes on meanwhile
+      std::this_thread::yield();
+  };
+  Fixture f;
+  ASSERT_FALSE(f.session.bindInput("x", &tensor));
+  tutti_status_t answer = TUTTI_OK;
+  std::thread other([&] {
+    while (!inside)
+      std::this_thread::yield();
+    answer = tutti_session_run(f.session.get());
+    asked = true;
+  });
+  ASSERT_FALSE(f.bind(x)); // gives the first tensor back
+  other.join();
+  EXPECT_EQ(answer, TUTTI_BUSY);
+  EXPECT_STREQ(tutti_session_message(f.session.get()), ""); // who is refused writes nothing there
 }
 
 TEST(Session, whatFailsSaysItsOwn) {
