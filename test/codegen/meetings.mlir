@@ -1,8 +1,8 @@
 // Of three layers in a cluster the first waits for nobody, the second for the cluster's barrier, as a value goes out before it, and the
 // third for what blocks give each other.
-// RUN: rm -rf %t && mkdir %t && tutti-compile %s --target emulated --dim batch=1..16 -o %t/a.tutti
+// RUN: rm -rf %t && mkdir %t && %python %S/../tools/filled.py %s > %t/m.mlir && tutti-compile %t/m.mlir --target emulated --dim batch=1..16 -o %t/a.tutti
 // RUN: %python -c "import sys; sys.path.insert(0, '%S/../tools'); from npyfile import save; from pathlib import Path; save(Path('%t/x.npy'), (8, 64), [i * 37 % 101 / 50 for i in range(8 * 64)])"
-// RUN: for t in 0 1 2; do env TUTTI_CUDA_DRIVER=$TUTTI_LIBRARIES/libcuda-emulated.so TUTTI_CUDA_TILE=$t tutti-verify %t/a.tutti %s --device emulated --input x=%t/x.npy || exit 1; done
+// RUN: for t in 0 1 2; do env TUTTI_CUDA_DRIVER=$TUTTI_LIBRARIES/libcuda-emulated.so TUTTI_CUDA_TILE=$t tutti-verify %t/a.tutti %t/m.mlir --device emulated --input x=%t/x.npy || exit 1; done
 
 tutti.param @p0 : tensor<64x64xf32> {values = dense<0.125> : tensor<64x64xf32>}
 tutti.param @p2 : tensor<64xf32> {values = dense<0.125> : tensor<64xf32>}

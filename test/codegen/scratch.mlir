@@ -1,6 +1,6 @@
 // What rows keep for themselves between products lies apart, where a value would lie at another stride than the one whose
 // place it takes: rows go through a phase one after the other.
-// RUN: tutti-compile %s --target cpu --dim batch=1..128 -o %t.tutti && tutti-verify %t.tutti %s | FileCheck %s
+// RUN: %python %S/../tools/filled.py %s > %t.mlir && tutti-compile %t.mlir --target cpu --dim batch=1..128 -o %t.tutti && tutti-verify %t.tutti %t.mlir | FileCheck %s
 // CHECK: ok: 3 of 3 results within their bounds
 
 tutti.param @w : tensor<8x96xf32> {values = dense<0.375> : tensor<8x96xf32>}

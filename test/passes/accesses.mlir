@@ -1,8 +1,8 @@
 // What is composed of moves reads the elements that the moves one by one would have.
 // RUN: split-file %s %t
 // RUN: for f in turned part around signs; do \
-// RUN:   tutti-compile %t/$f.mlir --target %cpu,emulated --precision f32-ffma -o %t/$f.tutti || exit 1; \
-// RUN:   for d in cpu emulated; do env TUTTI_CUDA_DRIVER=$TUTTI_LIBRARIES/libcuda-emulated.so tutti-verify %t/$f.tutti %t/$f.mlir --device $d > %t/said || { cat %t/said; exit 1; }; done; \
+// RUN:   %python %S/../tools/filled.py %t/$f.mlir > %t/m.mlir && tutti-compile %t/m.mlir --target %cpu,emulated --precision f32-ffma -o %t/$f.tutti || exit 1; \
+// RUN:   for d in cpu emulated; do env TUTTI_CUDA_DRIVER=$TUTTI_LIBRARIES/libcuda-emulated.so tutti-verify %t/$f.tutti %t/m.mlir --device $d > %t/said || { cat %t/said; exit 1; }; done; \
 // RUN: done
 
 // What is computed of an input is read at its own place and, by another map, at the one across the diagonal: it is not
