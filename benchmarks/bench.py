@@ -14,7 +14,6 @@ import datetime
 import importlib
 import importlib.metadata
 import re
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -36,7 +35,7 @@ MORE_PEERS = ("torch", "jax")      # with --all-peers; the modules of gpu/ run o
 def import_peer(name: str, threads: int):
     if name == "jax":
         os.environ.setdefault("JAX_PLATFORMS", "cpu")
-        if threads == 1:                         # else as many as the affinity mask has
+        if threads == 1:                         # else as many as the affinity mask has, which no flag bounds
             os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
     module = importlib.import_module(f"gpu.{name}_peer")
     if name == "torch":
@@ -174,12 +173,11 @@ def about(args, bench: Bench) -> dict:
     info = Path("/proc/cpuinfo").read_text()
     cpu = re.search(r"model name\s*: (.*)", info).group(1)
     flags = set(re.search(r"flags\s*: (.*)", info).group(1).split())
-    git = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
     versions = {}
     for package in ("onnxruntime", "openvino", *bench.more_peers, "numpy"):
         versions[package] = importlib.metadata.version(package)
     return {"date": datetime.date.today().isoformat(), "cpu": cpu, "slug": re.sub(r"[^a-z0-9]+", "-", cpu.lower()).strip("-"),
-            "level": "AVX-512" if "avx512f" in flags else "AVX2", "threads": args.threads, "commit": git, "versions": versions,
+            "level": "AVX-512" if "avx512f" in flags else "AVX2", "threads": args.threads, "commit": measure.commit(), "versions": versions,
             "load": os.getloadavg()[0], "quick": args.quick}
 
 

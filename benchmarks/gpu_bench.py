@@ -15,7 +15,6 @@ import importlib.util
 import os
 import platform
 import re
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -24,6 +23,7 @@ from gpu import report
 from gpu.cuda import Cuda, NoDevice, Smi
 from gpu.prepare import Artifacts, prepare
 from gpu.workloads import PRECISIONS, call_bytes, needed, workloads
+from measure import commit
 from networks import NETWORKS, output_shapes, weights
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -131,11 +131,10 @@ class Bench:
 
 
 def about(args, bench: Bench) -> dict:
-    git = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
     device = bench.cuda.about() if bench.cuda else {"name": platform.processor() or platform.machine()}
     smi = Smi(bench.cuda.bus()).answer() if bench.cuda and not bench.cuda.emulated else None
     return {"date": datetime.date.today().isoformat(), "device": device, "smi": smi, "emulated": args.device == "emulated", "on_cpu": args.device == "cpu",
-            "slug": re.sub(r"[^a-z0-9]+", "-", device["name"].lower()).strip("-"), "commit": git or None,
+            "slug": re.sub(r"[^a-z0-9]+", "-", device["name"].lower()).strip("-"), "commit": commit() or None,
             "compiler": bench.artifacts.manifest["compiler"], "targets": bench.artifacts.manifest["targets"], "python": platform.python_version(),
             "versions": {n: p.VERSION for n, p in bench.peers.items()}, "missing": bench.missing, "quick": args.quick,
             "command": "./dev bench --gpu " + " ".join(sys.argv[1:])}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Ensembles of many kinds, each beside its own loop in ONNX Runtime: a session a member, called one after another.
 
-Without files: a small network of every kind in kinds.py. Inputs and outputs are bound once for each input set, on both sides."""
+Without files: a small network of every kind in kinds.py. Outputs are bound once on both sides, and so are
+ONNX Runtime's inputs, those of each set; ours are bound in the call."""
 from __future__ import annotations
 
 import argparse

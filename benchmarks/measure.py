@@ -2,8 +2,10 @@
 """Fair timing: contestants alternate in blocks over the same rotating inputs, and every answer is checked in float64."""
 from __future__ import annotations
 
+import subprocess
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -68,6 +70,14 @@ class Truth:
         return worst
 
 
+def commit() -> str:
+    """The sources' version; "" where git does not know."""
+    try:
+        return subprocess.run(["git", "-C", Path(__file__).parent, "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
+    except OSError:
+        return ""
+
+
 def block(run, seconds: float, least: int = 3) -> list[float]:
     """One turn: a few calls to warm up, then calls timed one by one."""
     now = time.perf_counter
@@ -88,7 +98,7 @@ def block(run, seconds: float, least: int = 3) -> list[float]:
 
 
 def alternate(contestants: list, ours: str | None, rounds: int, block_s: float = BLOCK_S, tell=lambda text: None) -> dict[str, Times]:
-    """Every contestant has one block in each round; after two rounds the hopeless peers stop."""
+    """Every contestant has one block in each round; after two rounds the peers of `ours` that are hopeless stop. Of none, all are ours."""
     times = {c.name: Times() for c in contestants}
     alive = list(contestants)
     for r in range(rounds):
@@ -98,7 +108,7 @@ def alternate(contestants: list, ours: str | None, rounds: int, block_s: float =
             times[c.name].blocks.append(float(np.median(calls)))
             time.sleep(REST_S)
         tell(f"round {r + 1} of {rounds}")
-        if r == 1:
+        if r == 1 and ours:
             medians = {c.name: np.median(times[c.name].calls) for c in alive if c.name != ours}
             best = min(medians.values(), default=0)
             alive = [c for c in alive if c.name == ours or medians[c.name] <= HOPELESS * best]

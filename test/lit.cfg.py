@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The lit suite: every .mlir and .test file below this folder.
-import importlib.util
 import os
+import subprocess
 import sys
 
 import lit.formats
@@ -21,6 +21,8 @@ config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.tutti_build, "bin"), config.llvm_tools, os.environ["PATH"]]
 )
 config.environment["TUTTI_LIBRARIES"] = os.path.join(config.tutti_build, "lib")
-# What makes and reads models in Python; few machines that only run tests have it.
-if all(importlib.util.find_spec(name) for name in ("numpy", "onnx")):
+# A Python with what makes and reads models, which ./dev test puts into the build folder.
+venv = os.path.join(config.tutti_build, "venv", "bin", "python")
+if os.path.exists(venv) and subprocess.run([venv, "-c", "import numpy, onnx"], capture_output=True).returncode == 0:
     config.available_features.add("onnx")
+config.substitutions.append(("%venv", venv))

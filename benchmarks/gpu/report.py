@@ -52,7 +52,7 @@ def markdown(result: dict) -> str:
     facts += [f"{n} {v}" for n, v in about["versions"].items()]
     parts = [f"# Benchmarks on {title}, {about['date']}", "", "; ".join(facts) + ".", "", f"    {about['command']}", "",
              "Medians. On the device: between two CUDA events around each call, inputs and outputs in its memory, eight random input sets in rotation, the "
-             "stream kept busy so that asking for work costs nothing (JAX: the host's clock over many calls in a row). From the host: one call and the wait for it. "
+             "stream kept busy meanwhile, so that asking for work costs nothing up to a few milliseconds of it (JAX: the host's clock over many calls in a row). From the host: one call and the wait for it. "
              + (f"Two events with nothing between them are {about['nothing_us']:.2f} us apart, which these times have in them. " if about.get("nothing_us") else "") +
              "The limit is the larger of multiply-adds over the float32 FMA peak (f32 only) and bytes over the memory's rate, both from the device's attributes. "
              "Outputs of all were checked against float64. At 16 bits peers have their weights, inputs and every result in that type, ours float32 inputs and outputs.", ""]

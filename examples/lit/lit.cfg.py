@@ -12,7 +12,7 @@ config.name = "my ensemble"
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".test"]
 config.test_source_root = os.path.dirname(__file__)
-config.test_exec_root = lit_config.params.get("out", os.path.join(tempfile.gettempdir(), "my-ensemble-lit"))
+config.test_exec_root = lit_config.params.get("out", os.path.join(tempfile.gettempdir(), f"my-ensemble-lit-{os.getuid()}"))
 config.substitutions.append(("%python", sys.executable))
 
 folders = [lit_config.params[name] for name in ("tutti", "llvm") if name in lit_config.params]

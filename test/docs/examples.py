@@ -32,8 +32,12 @@ SECONDS = 300
 
 
 def pages() -> list[str]:
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "--cached", "--others", "--exclude-standard", "*.md"], capture_output=True, text=True)
-    names = listed.stdout.split() if listed.returncode == 0 else [str(p.relative_to(ROOT)) for p in ROOT.rglob("*.md")]
+    try:
+        listed = subprocess.run(["git", "-C", ROOT, "ls-files", "--cached", "--others", "--exclude-standard", "*.md"], capture_output=True, text=True)
+        known = listed.returncode == 0
+    except OSError:  # there is no git
+        known = False
+    names = listed.stdout.split() if known else [str(p.relative_to(ROOT)) for p in ROOT.rglob("*.md")]
     return sorted(n for n in names if n not in WITHOUT and (n == "README.md" or n.startswith(("docs/", "benchmarks/README", "examples/"))))
 
 

@@ -38,7 +38,7 @@ tutti_status_t openAndPrepare(const File &file) {
 } // namespace
 
 TEST(Load, fromAPathAndFromMemory) {
-  std::string path = testing::TempDir() + "load.tutti";
+  std::string path = testing::TempDir() + "load-" + std::to_string(getpid()) + ".tutti";
   File file = buildArtifact();
   file.write(path);
   auto artifact = tutti::Artifact::open(path);
