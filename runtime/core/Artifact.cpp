@@ -139,12 +139,12 @@ tutti_status_t Artifact::check(tutti_error_t *error) {
   // A newer header may have another length and digest, so its version is all that can be said of it.
   if (header.version > kFormatVersion)
     return fail(error, TUTTI_NEWER_FORMAT,
-                "the artifact has format %u, this runtime reads up to %u; use a newer runtime", header.version,
+                "the artifact has format %u, this runtime reads %u; use a newer runtime", header.version,
                 kFormatVersion);
-  if (header.version > 0 && header.version < kOldestFormat)
+  if (header.version > 0 && header.version < kFormatVersion)
     return fail(error, TUTTI_UNSUPPORTED,
-                "the artifact has format %u, this runtime reads from %u on; compile the models again", header.version,
-                kOldestFormat);
+                "the artifact has format %u, this runtime reads %u; compile the models again", header.version,
+                kFormatVersion);
   if (header.version == 0 || digestOf(header) != header.headerDigest)
     return fail(error, TUTTI_DIGEST_MISMATCH, "the header is damaged: its digest is %016llx, expected %016llx",
                 ull(digestOf(header)), ull(header.headerDigest));

@@ -76,8 +76,11 @@ public:
 
   tutti_status_t run() {
     if (root.format() > kFormatVersion)
-      return fail(error, TUTTI_NEWER_FORMAT, "the metadata has format %u, this runtime reads up to %u", root.format(),
+      return fail(error, TUTTI_NEWER_FORMAT, "the metadata has format %u, this runtime reads %u", root.format(),
                   kFormatVersion);
+    if (root.format() != header.version)
+      return fail(error, TUTTI_MALFORMED, "malformed artifact: the metadata has format %u, the header %u",
+                  root.format(), header.version);
     for (uint32_t i = 0; i < count(root.required_features()); ++i)
       if (std::string_view feature = view(root.required_features()->Get(i));
           feature != "pieces" && feature != "parts" && feature != "perm_dims")

@@ -13,10 +13,8 @@ namespace tutti::rt {
 static_assert(std::endian::native == std::endian::little, "artifacts are little endian and used in place");
 
 inline constexpr char kMagic[4] = {'T', 'U', 'T', 'T'};
-/// 7: weights of floats in matrices of 8 x 4, 6: those of 16 bits in matrices of 8 x 8 (Layout.h), by names of their
-/// own, so that formats 5 and 6 are read where they have none that is gone. Files of older formats are refused.
+/// The one format that is read (docs/artifact.md, "Versions").
 inline constexpr uint32_t kFormatVersion = 7;
-inline constexpr uint32_t kOldestFormat = 5;
 /// Bits of FileHeader::features that this version understands. A reader refuses a file with any other bit.
 inline constexpr uint64_t kKnownFeatures = 0;
 /// Segments start at, and the code region is padded to, multiples of this.

@@ -133,7 +133,7 @@ TEST(Load, newerAndUnknown) {
   EXPECT_EQ(open(newer).status(), TUTTI_NEWER_FORMAT);
   EXPECT_EQ(open(newer).exitCode(), 4);
   File older = buildArtifact();
-  older.header().version = kOldestFormat - 1;
+  older.header().version = kFormatVersion - 1;
   older.redigest();
   EXPECT_EQ(open(older).status(), TUTTI_UNSUPPORTED);
   File features = buildArtifact();
@@ -146,6 +146,8 @@ TEST(Load, newerAndUnknown) {
   spec = {};
   spec.format = kFormatVersion + 1;
   EXPECT_EQ(open(buildArtifact(spec)).status(), TUTTI_NEWER_FORMAT);
+  spec.format = kFormatVersion - 1; // the header says otherwise
+  EXPECT_EQ(open(buildArtifact(spec)).status(), TUTTI_MALFORMED);
 }
 
 TEST(Load, layoutsOfWeights) {

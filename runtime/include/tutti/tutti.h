@@ -224,7 +224,7 @@ struct DLManagedTensor; /* of dlpack.h */
 
 /** The runtime's version, as major * 10000 + minor * 100 + patch. */
 TUTTI_API uint32_t tutti_version(void);
-/** The newest file format that this runtime reads. */
+/** The file format that this runtime reads. */
 TUTTI_API uint32_t tutti_format_version(void);
 /** "ok", "shape mismatch" ...; static. */
 TUTTI_API const char *tutti_status_name(tutti_status_t status);
