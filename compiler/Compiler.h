@@ -10,7 +10,7 @@
 #include "compiler/support/Error.h"
 #include "passes/Pipeline.h"
 
-#include "Levels.h"
+#include "runtime/schema/Levels.h"
 
 #include <optional>
 

@@ -6,7 +6,7 @@
 #include "compiler/codegen/ProgramCode.h"
 #include "dialects/tutti/Sizes.h"
 
-#include "artifact_generated.h"
+#include "runtime/schema/artifact_generated.h"
 
 namespace tutti {
 

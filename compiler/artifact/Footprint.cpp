@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sums of what the runtime allocates (device/cpu/Engine.cpp, device/cuda/Engine.cpp and Device.cpp).
 #include "Footprint.h"
-#include "Format.h"
 #include "dialects/tutti/Sizes.h"
+#include "runtime/schema/Format.h"
 
 #include "llvm/Support/MathExtras.h"
 

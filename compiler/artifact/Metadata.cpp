@@ -6,7 +6,7 @@
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 
-#include "Format.h"
+#include "runtime/schema/Format.h"
 
 #include <cmath>
 #include <map>

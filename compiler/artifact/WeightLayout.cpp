@@ -7,7 +7,7 @@
 #include "dialects/tutti/Tutti.h"
 #include "passes/analysis/Rows.h"
 
-#include "Digest.h"
+#include "runtime/schema/Digest.h"
 
 #include <map>
 #include <set>

@@ -6,8 +6,8 @@
 #include "compiler/import/align/Align.h"
 #include "dialects/plan/Plan.h"
 
-#include "Layout.h"
-#include "artifact_generated.h"
+#include "runtime/schema/Layout.h"
+#include "runtime/schema/artifact_generated.h"
 
 namespace tutti {
 

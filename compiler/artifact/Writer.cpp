@@ -3,8 +3,8 @@
 #include "Metadata.h"
 #include "compiler/support/Error.h"
 
-#include "Format.h"
-#include "NewFile.h"
+#include "runtime/schema/Format.h"
+#include "runtime/support/NewFile.h"
 
 #include "llvm/Support/Signals.h"
 

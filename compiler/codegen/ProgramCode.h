@@ -4,7 +4,7 @@
 #define TUTTI_COMPILER_CODEGEN_PROGRAMCODE_H
 
 #include "dialects/plan/Plan.h"
-#include "runtime/schema/Tile.h"
+#include "runtime/support/GridChoice.h"
 
 #include <memory>
 #include <optional>

@@ -4,7 +4,7 @@
 #include "compiler/support/Error.h"
 #include "dialects/tutti/Heads.h"
 #include "dialects/tutti/Ports.h"
-#include "runtime/schema/FileName.h"
+#include "runtime/support/FileName.h"
 
 #include "mlir/IR/SymbolTable.h"
 

@@ -6,7 +6,7 @@
 #include "Work.h"
 #include "compiler/codegen/cuda/Contraction.h"
 
-#include "Layout.h"
+#include "runtime/schema/Layout.h"
 
 #include "llvm/ADT/DenseSet.h"
 

@@ -5,7 +5,7 @@
 
 #include "Device.h"
 #include "dialects/tutti/Tutti.h"
-#include "runtime/schema/Tile.h"
+#include "runtime/support/GridChoice.h"
 
 #include <array>
 #include <string>

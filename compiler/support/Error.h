@@ -3,8 +3,8 @@
 #ifndef TUTTI_COMPILER_SUPPORT_ERROR_H
 #define TUTTI_COMPILER_SUPPORT_ERROR_H
 
-#include "runtime/schema/Exit.h"
-#include "runtime/schema/Text.h"
+#include "runtime/support/Exit.h"
+#include "runtime/support/Text.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/Twine.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The C interface: argument checks, then the classes.
 #include "Choose.h"
-#include "Exit.h"
 #include "Session.h"
+#include "runtime/support/Exit.h"
 
 using namespace tutti::rt;
 

@@ -2,7 +2,7 @@
 // Loading: bounds, digests of header, metadata and code, the FlatBuffers verifier, the semantic check.
 #include "Artifact.h"
 
-#include "../device/Engine.h"
+#include "Engine.h"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -138,13 +138,11 @@ tutti_status_t Artifact::check(tutti_error_t *error) {
     return fail(error, TUTTI_MALFORMED, "not an artifact: it does not start with 'TUTT'");
   // A newer header may have another length and digest, so its version is all that can be said of it.
   if (header.version > kFormatVersion)
-    return fail(error, TUTTI_NEWER_FORMAT,
-                "the artifact has format %u, this runtime reads %u; use a newer runtime", header.version,
-                kFormatVersion);
+    return fail(error, TUTTI_NEWER_FORMAT, "the artifact has format %u, this runtime reads %u; use a newer runtime",
+                header.version, kFormatVersion);
   if (header.version > 0 && header.version < kFormatVersion)
-    return fail(error, TUTTI_UNSUPPORTED,
-                "the artifact has format %u, this runtime reads %u; compile the models again", header.version,
-                kFormatVersion);
+    return fail(error, TUTTI_UNSUPPORTED, "the artifact has format %u, this runtime reads %u; compile the models again",
+                header.version, kFormatVersion);
   if (header.version == 0 || digestOf(header) != header.headerDigest)
     return fail(error, TUTTI_DIGEST_MISMATCH, "the header is damaged: its digest is %016llx, expected %016llx",
                 ull(digestOf(header)), ull(header.headerDigest));

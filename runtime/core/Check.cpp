@@ -2,7 +2,7 @@
 // Checks segments, slots, kernels and members.
 #include "Check.h"
 
-#include "Layout.h"
+#include "runtime/schema/Layout.h"
 
 namespace tutti::rt {
 

@@ -4,8 +4,8 @@
 
 #include "Error.h"
 #include "Extent.h"
-#include "Format.h"
-#include "Limits.h"
+#include "runtime/schema/Format.h"
+#include "runtime/schema/Limits.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // Which program of an artifact runs, and on what device.
 #pragma once
 
-#include "../device/Engine.h"
+#include "Engine.h"
 
 namespace tutti::rt {
 

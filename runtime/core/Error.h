@@ -2,7 +2,7 @@
 // Filling in a tutti_error_t.
 #pragma once
 
-#include "Text.h"
+#include "runtime/support/Text.h"
 #include "tutti/tutti.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Numbers that depend on the sizes of a call, evaluated with overflow checks.
 #pragma once
 
-#include "artifact_generated.h"
+#include "runtime/schema/artifact_generated.h"
 
 #include <cstdint>
 #include <string_view>

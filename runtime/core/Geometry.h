@@ -3,7 +3,7 @@
 #pragma once
 
 #include "Extent.h"
-#include "Tile.h"
+#include "runtime/support/GridChoice.h"
 
 namespace tutti::rt {
 

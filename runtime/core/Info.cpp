@@ -2,7 +2,7 @@
 // Fills tutti_info_t from the metadata.
 #include "Info.h"
 
-#include "Digest.h"
+#include "runtime/schema/Digest.h"
 
 #include <bit>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Brings a weight from the model file's shape into its slot's layout.
 #include "Check.h"
-#include "Layout.h"
 #include "Weights.h"
+#include "runtime/schema/Layout.h"
 
 namespace tutti::rt {
 

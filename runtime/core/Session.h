@@ -2,7 +2,7 @@
 // A session: what one caller has bound and chosen, and the engine that runs it.
 #pragma once
 
-#include "../device/Engine.h"
+#include "Engine.h"
 
 namespace tutti::rt {
 

@@ -14,7 +14,8 @@ MOST_LINES = 450
 # What a file may include beside the C and C++ libraries: files and folders of ours ("folder/*": the files that lie in it,
 # not its folders), and other people's headers. First match. docs/DESIGN.md, "The house", has the same in words.
 OURS, THEIRS = "ours", "theirs"
-BELOW = ["dialects", "passes/analysis", "runtime/schema", "compiler/support"]
+SHARED = ["runtime/schema", "runtime/support"]
+BELOW = ["dialects", "passes/analysis", *SHARED, "compiler/support"]
 PRIVATE = {"dialects/tutti/ops": "dialects"}  # what nobody outside may include
 TOOL = ["CLI", "nlohmann", "flatbuffers"]
 RULES = [
@@ -25,7 +26,7 @@ RULES = [
     ("compiler/codegen/cuda/device", {OURS: ["compiler/codegen/cuda/device"], THEIRS: []}),
     ("compiler/codegen/cpu", {OURS: BELOW + ["compiler/codegen/*", "compiler/codegen/cpu"], THEIRS: None}),
     ("compiler/codegen/cuda", {OURS: BELOW + ["compiler/codegen/*", "compiler/codegen/cuda"], THEIRS: None}),
-    ("compiler/codegen", {OURS: ["dialects", "runtime/schema", "compiler/codegen/*"], THEIRS: ["mlir", "llvm"]}),
+    ("compiler/codegen", {OURS: ["dialects", *SHARED, "compiler/codegen/*"], THEIRS: ["mlir", "llvm"]}),
     ("compiler/performance", {OURS: BELOW + ["compiler/codegen/*", "compiler/codegen/cuda", "compiler/performance"], THEIRS: None}),
     ("compiler/reference", {OURS: BELOW + ["compiler/reference"], THEIRS: None}),
     ("compiler/import/files", {OURS: BELOW + ["compiler/import/*", "compiler/import/files"], THEIRS: None}),
@@ -36,15 +37,14 @@ RULES = [
     ("compiler/import/align", {OURS: BELOW + ["compiler/import/*", "compiler/import/emit", "compiler/import/align"], THEIRS: None}),
     ("compiler/import", {OURS: BELOW + ["compiler/import"], THEIRS: None}),
     ("compiler/artifact", {OURS: BELOW + ["compiler/import", "compiler/codegen/*", "compiler/codegen/cuda", "compiler/artifact"], THEIRS: None}),
-    ("compiler", {OURS: ["dialects", "passes", "compiler", "runtime/schema"], THEIRS: None}),
-    # The runtime. What runs on a device knows nothing of the other one; the core knows neither, only what they have in common.
+    ("compiler", {OURS: ["dialects", "passes", "compiler", *SHARED], THEIRS: None}),
+    # The runtime. What runs on a device knows nothing of the other one, and the core of neither.
     ("runtime/schema", {OURS: ["runtime/schema"], THEIRS: ["flatbuffers"]}),
+    ("runtime/support", {OURS: SHARED, THEIRS: []}),
     ("runtime/include", {OURS: ["runtime/include"], THEIRS: []}),
-    ("runtime/device/cpu", {OURS: ["runtime/include", "runtime/schema", "runtime/core", "runtime/device/*", "runtime/device/cpu"],
-                            THEIRS: ["flatbuffers"]}),
-    ("runtime/device/cuda", {OURS: ["runtime/include", "runtime/schema", "runtime/core", "runtime/device/*", "runtime/device/cuda"],
-                             THEIRS: ["flatbuffers"]}),
-    ("runtime", {OURS: ["runtime/include", "runtime/schema", "runtime/core", "runtime/device/*"], THEIRS: ["flatbuffers"]}),
+    ("runtime/device/cpu", {OURS: ["runtime/include", *SHARED, "runtime/core", "runtime/device/cpu"], THEIRS: ["flatbuffers"]}),
+    ("runtime/device/cuda", {OURS: ["runtime/include", *SHARED, "runtime/core", "runtime/device/cuda"], THEIRS: ["flatbuffers"]}),
+    ("runtime", {OURS: ["runtime/include", *SHARED, "runtime/core"], THEIRS: ["flatbuffers"]}),
     ("python", {OURS: ["runtime/include", "python"], THEIRS: ["nanobind"]}),
     # The tools: those that link only the runtime, then the compiler's. A tool knows nothing of another one.
     ("tools/common", {OURS: ["runtime", "tools/common"], THEIRS: TOOL}),
@@ -52,12 +52,12 @@ RULES = [
     ("tools/bench", {OURS: ["runtime", "tools/common", "tools/bench"], THEIRS: TOOL}),
     ("tools/inspect", {OURS: ["runtime", "tools/common", "tools/inspect"], THEIRS: TOOL}),
     ("tools/tutti", {OURS: ["runtime", "tools/tutti"], THEIRS: []}),
-    *((f"tools/{tool}", {OURS: ["dialects", "passes", "compiler", "runtime/schema", "runtime/include", "tools/common",
+    *((f"tools/{tool}", {OURS: ["dialects", "passes", "compiler", *SHARED, "runtime/include", "tools/common",
                                 "tools/models", f"tools/{tool}"], THEIRS: None}) for tool in ("models", "compile", "verify", "opt", "lsp")),
 ]
 # Where a quoted name is looked for, beside the file's own folder; and where generated headers come from.
-SEARCH = ["", "runtime", "runtime/schema", "runtime/include"]
-GENERATED = {"artifact_generated.h": "runtime/schema"}
+SEARCH = ["", "runtime", "runtime/include"]
+GENERATED = {"runtime/schema/artifact_generated.h"}
 GUARDED = ["dialects", "passes", "compiler", "tools"]  # whose headers have guards, named as their place; others have #pragma once
 LIBRARIES = ["mlir", "llvm", "lld", "clang", "flatbuffers", "nanobind", "nlohmann", "CLI", "google", "onnx", "gtest"]
 
@@ -69,7 +69,7 @@ def within(path: str, folders: list[str]) -> bool:
 def where(name: str, file: Path) -> str | None:
     """The place of an included file of ours, from the root; None for one that is not ours."""
     if name in GENERATED:
-        return GENERATED[name] + "/" + name
+        return name
     if name.startswith("tutti/") and name.endswith(".cuh"):  # what the kernels' text calls them
         return "compiler/codegen/cuda/device/" + name.removeprefix("tutti/")
     for folder in [file.parent, *(ROOT / s for s in SEARCH)]:

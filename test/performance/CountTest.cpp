@@ -2,7 +2,7 @@
 // Counting the kernel of a small multi-layer perceptron, and what follows for its predictions.
 #include "compiler/Compiler.h"
 #include "compiler/codegen/cuda/Launches.h"
-#include "runtime/schema/Tile.h"
+#include "runtime/support/GridChoice.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What programs that were compiled against an older 0.1 take for granted: where members of tutti.h's structures lie, the
-// values of its enumerations, and options as the first version had them.
+// What programs that were compiled against an older 0.1 take for granted: where members of tutti.h's structures lie,
+// the values of its enumerations, and options as the first version had them.
 #include "Fixture.h"
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // The hand-built artifact: metadata, the image of kernels.c and packed weights.
 #include "ArtifactBuilder.h"
 
-#include "Layout.h"
+#include "runtime/schema/Layout.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 // Builds small artifacts for the runtime's tests by hand, without the compiler.
 #pragma once
 
-#include "Format.h"
-#include "artifact_generated.h"
+#include "runtime/schema/Format.h"
+#include "runtime/schema/artifact_generated.h"
 
 #include <array>
 #include <cstdint>

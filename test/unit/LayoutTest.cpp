@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Panels: every column once, bounded padding, the same bytes from any strides; 16-bit rounding; and the digest.
-#include "Layout.h"
-#include "Digest.h"
+#include "runtime/schema/Layout.h"
+#include "runtime/schema/Digest.h"
 
 #include <gtest/gtest.h>
 

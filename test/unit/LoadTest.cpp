@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loading what is damaged, truncated, newer, hostile or for another machine.
 #include "CudaFixture.h"
-#include "Layout.h"
+#include "runtime/schema/Layout.h"
 
 #include <cstdio>
 #include <random>

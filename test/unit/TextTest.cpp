@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Names in messages: every character, every way to break one, every length.
-#include "Text.h"
+#include "runtime/support/Text.h"
 #include "core/Error.h"
 
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #ifndef TUTTI_TOOLS_COMMON_END_H
 #define TUTTI_TOOLS_COMMON_END_H
 
-#include "Exit.h"
+#include "runtime/support/Exit.h"
 
 #include <cerrno>
 #include <cstdio>

@@ -2,7 +2,7 @@
 // Writing files all together or not at all.
 #include "OutputFiles.h"
 
-#include "NewFile.h"
+#include "runtime/support/NewFile.h"
 
 #include <cerrno>
 #include <cstdio>

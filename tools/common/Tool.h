@@ -3,9 +3,9 @@
 #ifndef TUTTI_TOOLS_COMMON_TOOL_H
 #define TUTTI_TOOLS_COMMON_TOOL_H
 
-#include "Exit.h"
-#include "FileName.h"
-#include "Text.h"
+#include "runtime/support/Exit.h"
+#include "runtime/support/FileName.h"
+#include "runtime/support/Text.h"
 #include "tutti/tutti.hpp"
 
 #include <cstdint>

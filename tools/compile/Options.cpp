@@ -5,7 +5,7 @@
 #include "tools/common/OutputFiles.h"
 #include "tools/models/Models.h"
 
-#include "Levels.h"
+#include "runtime/schema/Levels.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -3,7 +3,7 @@
 #include "tutti/tutti.h"
 #include "End.h"
 
-#include "Text.h"
+#include "runtime/support/Text.h"
 
 #include <algorithm>
 #include <cerrno>

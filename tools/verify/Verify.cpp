@@ -3,9 +3,9 @@
 #include "Verify.h"
 #include "Ops.h"
 
-#include "artifact_generated.h"
 #include "compiler/Compiler.h"
 #include "compiler/import/Member.h"
+#include "runtime/schema/artifact_generated.h"
 #include "tools/models/Models.h"
 
 #include <chrono>

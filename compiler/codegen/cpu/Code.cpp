@@ -3,7 +3,7 @@
 #include "Code.h"
 #include "Vectors.h"
 
-#include "Levels.h"
+#include "runtime/schema/Levels.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"

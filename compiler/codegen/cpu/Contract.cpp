@@ -5,8 +5,8 @@
 // the tile go by; sums of earlier chunks wait in the partials.
 #include "Lanes.h"
 
-#include "Layout.h"
 #include "passes/analysis/Through.h"
+#include "runtime/schema/Layout.h"
 
 using namespace mlir;
 

@@ -5,8 +5,8 @@
 
 #include "Tile.h"
 
-#include "Layout.h"
 #include "passes/analysis/Through.h"
+#include "runtime/schema/Layout.h"
 
 namespace tutti {
 

@@ -3,7 +3,7 @@
 #include "Layers.h"
 #include "passes/analysis/Numerics.h"
 
-#include "Layout.h"
+#include "runtime/schema/Layout.h"
 
 using namespace mlir;
 using llvm::formatv;

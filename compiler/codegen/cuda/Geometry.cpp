@@ -4,7 +4,7 @@
 #include "Contraction.h"
 #include "passes/analysis/Numerics.h"
 
-#include "Layout.h"
+#include "runtime/schema/Layout.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

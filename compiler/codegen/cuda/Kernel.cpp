@@ -8,7 +8,7 @@
 #include "compiler/support/Error.h"
 #include "passes/analysis/Numerics.h"
 
-#include "Layout.h"
+#include "runtime/schema/Layout.h"
 
 #include <limits>
 

@@ -3,7 +3,7 @@
 // that come through a ring (ring.cuh, bulk_ring.cuh), or to slices without one (slices.cuh).
 #include "Layers.h"
 
-#include "Layout.h"
+#include "runtime/schema/Layout.h"
 
 #include "llvm/ADT/DenseSet.h"
 

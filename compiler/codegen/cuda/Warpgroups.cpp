@@ -3,7 +3,7 @@
 #include "Layers.h"
 #include "passes/analysis/Numerics.h"
 
-#include "Layout.h"
+#include "runtime/schema/Layout.h"
 
 #include "llvm/ADT/StringExtras.h"
 

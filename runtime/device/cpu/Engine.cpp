@@ -2,7 +2,7 @@
 // The CPU: code for its level, one mapping for what a run writes, and a run.
 #include "Engine.h"
 
-#include "Levels.h"
+#include "runtime/schema/Levels.h"
 
 #include <cerrno>
 #include <cstring>

@@ -2,7 +2,7 @@
 // Runs a session's launches on the threads of a pool.
 #pragma once
 
-#include "../Engine.h"
+#include "../../core/Engine.h"
 #include "Level.h"
 #include "Pool.h"
 #include "Strips.h"

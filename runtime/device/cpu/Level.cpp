@@ -2,7 +2,7 @@
 // Reads the CPU's features by cpuid, and by xgetbv what the operating system saves.
 #include "Level.h"
 
-#include "Levels.h"
+#include "runtime/schema/Levels.h"
 
 #include <cpuid.h>
 

@@ -2,8 +2,8 @@
 // Affinity, and the quotas of cgroups.
 #include "Threads.h"
 
+#include "../../core/Engine.h"
 #include "../../core/Memory.h"
-#include "../Engine.h"
 
 #include <algorithm>
 #include <cerrno>

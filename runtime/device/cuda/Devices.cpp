@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Finds the device and context that a session asked for.
-#include "../Engine.h"
+#include "../../core/Engine.h"
 #include "Device.h"
 
 #include <unistd.h>

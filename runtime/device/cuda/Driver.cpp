@@ -2,7 +2,7 @@
 // Loads the CUDA driver by dlopen and names its errors.
 #include "Driver.h"
 
-#include "../../schema/Library.h"
+#include "runtime/support/Library.h"
 
 #include <cstdlib>
 #include <dlfcn.h>

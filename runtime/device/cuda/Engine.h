@@ -2,7 +2,7 @@
 // Runs a session's launches on a stream of a CUDA device.
 #pragma once
 
-#include "../Engine.h"
+#include "../../core/Engine.h"
 #include "Device.h"
 
 namespace tutti::rt {

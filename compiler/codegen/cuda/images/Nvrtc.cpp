@@ -4,7 +4,7 @@
 #include "NvrtcSearch.h"
 #include "compiler/support/Error.h"
 #include "compiler/support/Parallel.h"
-#include "runtime/schema/Library.h"
+#include "runtime/support/Library.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How a launch's geometry is chosen: what many blocks take, and what is taken where that is not known.
-#include "Tile.h"
+#include "runtime/support/GridChoice.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // What runs a session's launches: one for CPUs, one for CUDA devices.
 #pragma once
 
-#include "../core/Call.h"
+#include "Call.h"
 
 namespace tutti::rt {
 
