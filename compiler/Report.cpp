@@ -34,8 +34,10 @@ static KernelReport reportOf(plan::KernelOp kernel, plan::ProgramOp program, Arr
     if (launch.getKernel() != kernel.getSymName())
       return;
     ++report.launches;
-    report.tile = launch.getSchedule().getTile();
-    report.scratch = launch.getSchedule().getScratch();
+    if (auto schedule = launch.getSchedule()) {
+      report.tile = schedule->getTile();
+      report.scratch = schedule->getScratch();
+    }
   });
   kernel.walk([&](Operation *op) {
     report.heads += isa<HeadOp>(op);

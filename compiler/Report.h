@@ -15,7 +15,7 @@ struct KernelReport {
   std::string name, family;
   bool lifted = false;
   std::vector<std::string> rows;
-  int64_t tile = 0, scratch = 0; ///< rows of a task at most, and bytes
+  int64_t tile = 0, scratch = 0; ///< rows of a task at most, and bytes; 0 where a call decides them
   unsigned launches = 0, heads = 0;
   std::string numerics; ///< "contract:panels, reduce:lanes": by op, what decides its bits
   std::string flops;    ///< of a launch, two a multiply-add, as a sum of sizes

@@ -96,7 +96,8 @@ def SchedulePass : Pass<"tutti-schedule", "::mlir::ModuleOp"> {
   let summary = "chooses each kernel's row tile and scratch memory";
   let description = [{
     `tile` is the most rows of a task, a multiple of `quantum`; `overhead` is what a task costs beside its rows, in rows; `scratch` is a
-    worker's memory in bytes. They decide speed and no bit. It needs the kernels of tutti-fuse, and each has a schedule then.
+    worker's memory in bytes. They decide speed and no bit. It needs the kernels of tutti-fuse, and each has a schedule then; on a CUDA
+    device none has, as a call takes one of several geometries.
   }];
 }
 

@@ -20,6 +20,8 @@ namespace {
 
 // Rows that the emitters take at a time; tiles of a call are multiples of it.
 constexpr int64_t quantum = 8;
+// Rows of a chain's tile, and the most that any has.
+constexpr int64_t rowsOfChain = 64, mostRows = 1024;
 // A tile's activations. Where weights stream by once a tile, as many rows as a tile may have are worth more than an L2
 // cache that all of them fit into: from the next cache activations come one after the other, and less often than
 // weights.
@@ -33,6 +35,7 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
   void runOnOperation() override {
     if (failed(checkModel(getOperation())) || failed(requireNumerics(getOperation())))
       return signalPassFailure();
+    const TargetTraits &traits = TargetTraits::of(getOperation());
     int64_t members = getMembers(getOperation()).value_or(1);
     for (auto kernel : getOperation().getOps<plan::KernelOp>()) {
       Steps steps = Steps::of(kernel);
@@ -40,9 +43,11 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
         kernel.emitError("expected results for values whose rows have no fixed length (tutti-fuse makes them)");
         return signalPassFailure();
       }
+      if (!traits.schedulesTasks)
+        continue;
       bool chain = kernel.getFamily() == plan::Family::chain;
       int64_t perRow = steps.rowBytes();
-      int64_t tile = 64;
+      int64_t tile = rowsOfChain;
       if (!chain) {
         int64_t widest = 1;
         kernel.getBody().walk([&](Operation *op) {
@@ -55,7 +60,7 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
       tile = std::clamp<int64_t>(
           llvm::alignDown(std::min(tile, (chain ? chainBudget : scratchBudget) / std::max<int64_t>(perRow, 1)),
                           quantum),
-          quantum, 1024);
+          quantum, mostRows);
       // What is transposed is transposed for so many rows at a time.
       int64_t unit = quantum;
       if (const TransposedReads &reads = steps.transposed; !chain && !reads.operands.empty()) {
@@ -66,7 +71,7 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
       int64_t scratch = llvm::alignTo(perRow * tile, 64) + 64 + steps.workBytes();
       for (HeadOp head : steps.heads)
         scratch = std::max(scratch, headScratchBytes(head, members));
-      if (int64_t most = TargetTraits::of(kernel).scratchBytes; scratch > most) {
+      if (int64_t most = traits.scratchBytes; scratch > most) {
         kernel.emitError("rows so long that a thread would keep ")
             << scratch << " bytes of values for " << tile << " of them, expected at most " << most;
         return signalPassFailure();

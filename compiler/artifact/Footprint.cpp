@@ -68,8 +68,8 @@ std::optional<Footprint> footprintOf(plan::ProgramOp program, const WeightLayout
   program.walk([&](plan::LaunchOp launch) {
     if (auto placed = launch.getPlaced())
       counter.add(all.tables, placed->size() * members * sizeof(void *), 1);
-    all.scratch =
-        cuda ? 0 : std::max<uint64_t>(all.scratch, llvm::alignTo(launch.getSchedule().getScratch(), kPageBytes));
+    if (auto schedule = launch.getSchedule())
+      all.scratch = std::max<uint64_t>(all.scratch, llvm::alignTo(schedule->getScratch(), kPageBytes));
   });
   if (cuda)
     all.tables = llvm::alignTo(all.tables, kDeviceAlign);

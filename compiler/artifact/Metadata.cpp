@@ -374,7 +374,7 @@ private:
       }
     } else {
       launch.kernel = ways.front().kernel;
-      plan::ScheduleAttr schedule = first.getSchedule();
+      plan::ScheduleAttr schedule = first.getScheduleAttr();
       launch.row_tile_max = schedule.getTile();
       launch.row_quantum = schedule.getQuantum();
       launch.row_overhead = schedule.getOverhead();

@@ -150,13 +150,13 @@ def Plan_BufferOp : Plan_Op<"buffer", [DeclareOpInterfaceMethods<SymbolUserOpInt
 def Plan_LaunchOp : Plan_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs a kernel over the active set and the rows of the call";
   let description = [{
-    `rows` is the number of the kernel's rows as a size. `lifted`, `over` and `placed` are the kernel's. Of a program in
+    `rows` is the number of the kernel's rows as a size. `lifted`, `over`, `placed` and `schedule` are the kernel's. Of a program in
     pieces, a `whole` launch, which has heads or needs what these make, runs once, after all pieces, and one that is not
     lifted in the first piece alone.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_Buffer>:$buffers, UnitAttr:$lifted, OptionalAttr<StrAttr>:$over,
-                       OptionalAttr<DenseI64ArrayAttr>:$placed, Tutti_SizeAttr:$rows, Plan_ScheduleAttr:$schedule, UnitAttr:$whole);
-  let assemblyFormat = "$kernel `(` $buffers `)` (`lifted` $lifted^)? (`over` $over^)? (`placed` $placed^)? `rows` `` $rows `schedule` `` $schedule attr-dict";
+                       OptionalAttr<DenseI64ArrayAttr>:$placed, Tutti_SizeAttr:$rows, OptionalAttr<Plan_ScheduleAttr>:$schedule, UnitAttr:$whole);
+  let assemblyFormat = "$kernel `(` $buffers `)` (`lifted` $lifted^)? (`over` $over^)? (`placed` $placed^)? `rows` `` $rows (`schedule` `` $schedule^)? attr-dict";
   let extraClassDeclaration = [{
     /// The size that counts the members of the launch.
     ::llvm::StringRef membersSize() { return getOver().value_or(::tutti::activeName); }

@@ -201,6 +201,8 @@ LogicalResult verifyNumerics(Operation *op) {
     if (!spec.isRowsTimesWeight(/*lifted=*/spec.rhs.size() == 3))
       return op->emitOpError("expected the rule chain, as \"") << spec.str() << "\" is not rows times a weight";
   }
+  if (isSum && numerics.getChunk() == 0 && cast<ContractOp>(op).terms() != Size(0))
+    return op->emitOpError("expected a chunk of 1 or more where there are terms");
   if (numerics.getChunk().has_value() != isSum)
     return op->emitOpError(isSum ? "expected numerics with a chunk" : "expected numerics without a chunk");
   return success();

@@ -24,7 +24,7 @@ static constexpr TargetTraits cpu{
     .readsByRuns = true,
     .repeatsForLaunches = false,
     .launchWords = INT64_MAX,
-    .countsRows = false,
+    .schedulesTasks = true,
     .scratchBytes = rt::kMaxScratch,
 };
 
@@ -45,7 +45,7 @@ static constexpr TargetTraits cuda{
     .readsByRuns = false,
     .repeatsForLaunches = true,
     .launchWords = mostLaunchWords,
-    .countsRows = true,
+    .schedulesTasks = false,
     .scratchBytes = INT64_MAX,
 };
 

@@ -65,11 +65,13 @@ struct TargetTraits {
   bool repeatsForLaunches;
 
   // What a launch takes.
-  /// Of parameters, 8 bytes each.
+  /// A launch has at most so many words of parameters, 8 bytes each.
   int64_t launchWords;
-  /// Of 31 bits: the rows. Else the tasks.
-  bool countsRows;
-  /// Of working memory for the rows of a task, bytes. A CUDA block's is shared memory, which tutti-fuse keeps to.
+  /// Whether compiling decides how many rows a task has (tutti-schedule): then tasks are counted in 31 bits. Of a CUDA
+  /// kernel each call takes one of several geometries, and rows are counted so.
+  bool schedulesTasks;
+  /// The rows of a task have at most so many bytes of working memory. A CUDA block's is shared memory, which tutti-fuse
+  /// keeps to.
   int64_t scratchBytes;
 
   static const TargetTraits &of(mlir::ModuleOp module);
@@ -77,7 +79,7 @@ struct TargetTraits {
   static const TargetTraits &of(mlir::Operation *op) { return of(op->getParentOfType<mlir::ModuleOp>()); }
 };
 
-/// Of a CUDA launch's parameters, 8 bytes each.
+/// The most words of parameters, 8 bytes each, that a CUDA launch has.
 constexpr int64_t mostLaunchWords = rt::kMaxParameterBytes / 8;
 
 /// Buffers that a launch can be given: what the sizes of the call, the members' count and the tickets leave.

@@ -4,6 +4,7 @@
 #include "dialects/plan/Plan.h"
 #include "dialects/tutti/Ports.h"
 #include "passes/analysis/Numerics.h"
+#include "passes/analysis/Target.h"
 #include "runtime/schema/Limits.h"
 
 using namespace mlir;
@@ -78,13 +79,17 @@ private:
 
   LogicalResult checkKernels() {
     for (auto kernel : module.getOps<plan::KernelOp>()) {
-      if (!kernel.getSchedule())
+      if (!kernel.getSchedule() && TargetTraits::of(module).schedulesTasks)
         return kernel.emitOpError("expected a schedule: --tutti-schedule comes before this pass");
       if (kernel.getLifted() && !largest.know(kernel.membersSize()))
         return kernel.emitOpError("runs over '") << kernel.membersSize() << "', but the module does not say how many "
                                                  << "members that are: expected tutti.members";
       for (BlockArgument argument : kernel.getBody().getArguments())
-        if (readerOfWeight(argument) && !llvm::all_of(argument.getUses(), readsInPanels))
+        if (readerOfWeight(argument) && !llvm::is_contained(kernel.getWeights(), argument.getArgNumber()))
+          return kernel.emitOpError("argument ")
+                 << argument.getArgNumber() << " is multiplied by the rule panels, which "
+                 << "is for weights";
+        else if (readerOfWeight(argument) && !llvm::all_of(argument.getUses(), readsInPanels))
           return kernel.emitOpError("argument ") << argument.getArgNumber() << " is a product's weight and is read "
                                                  << "otherwise, too: tutti-numerics makes two values of such";
     }

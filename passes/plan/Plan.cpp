@@ -143,11 +143,10 @@ private:
   }
 
   /// What the runtime holds artifacts to: rows, or tasks, are counted in 31 bits.
-  LogicalResult checkCounts(plan::DispatchOp dispatch, plan::KernelOp kernel, const std::optional<Size> &rows,
-                            int64_t quantum) {
+  LogicalResult checkCounts(plan::DispatchOp dispatch, plan::KernelOp kernel, const std::optional<Size> &rows) {
     int64_t members = kernel.getLifted() ? largest.of(kernel.membersSize()) : 1, most = INT32_MAX;
-    if (!TargetTraits::of(module).countsRows)
-      most = most / std::max<int64_t>(members, 1) * quantum;
+    if (std::optional<plan::ScheduleAttr> schedule = kernel.getSchedule())
+      most = most / std::max<int64_t>(members, 1) * schedule->getQuantum();
     if (std::optional<int64_t> wanted = rows ? largest.of(*rows) : std::nullopt; wanted && *wanted <= most)
       return success();
     return dispatch.emitError("a launch of ")
@@ -179,8 +178,7 @@ private:
       operands.push_back(buffers.lookup(result));
 
     std::optional<Size> rows = kernel.rowCount();
-    plan::ScheduleAttr schedule = *kernel.getSchedule();
-    if (failed(checkCounts(dispatch, kernel, rows, schedule.getQuantum())))
+    if (failed(checkCounts(dispatch, kernel, rows)))
       return failure();
     bool heads = kernel.hasHeads();
     if (heads) {
@@ -190,7 +188,7 @@ private:
     }
     launches.push_back(plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), operands,
                                               kernel.getLifted(), kernel.getOverAttr(), kernel.getPlacedAttr(),
-                                              SizeAttr::get(builder.getContext(), *rows), schedule,
+                                              SizeAttr::get(builder.getContext(), *rows), kernel.getScheduleAttr(),
                                               largest.chunk && timeline.fromHeadsOn.contains(dispatch)));
     return success();
   }

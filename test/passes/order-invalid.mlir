@@ -14,6 +14,7 @@
 // RUN: not tutti-opt %t/output.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=OUTPUT
 // RUN: not tutti-opt %t/alone.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=ALONE
 // RUN: not tutti-opt %t/given.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=GIVEN
+// RUN: not tutti-opt %t/weight.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=WEIGHT
 // RUN: not tutti-opt %t/main.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=MAIN
 
 // PARALLEL: error: 'tutti.contract' op is not parallel along a size that a call decides: --tutti-parallel comes before this pass
@@ -22,6 +23,7 @@
 // TERMS: error: 'tutti.contract' op sums more terms than there are numbers
 // LONG: error: rows so long that a thread would keep {{[0-9]+}} bytes of values
 // SCHEDULE: error: 'plan.kernel' op expected a schedule: --tutti-schedule comes before this pass
+// WEIGHT: error: 'plan.kernel' op argument 1 is multiplied by the rule panels, which is for weights
 // MEMBERS: error: 'plan.kernel' op runs over 'active', but the module does not say how many members that are: expected tutti.members
 // NONE: error: 'plan.dispatch' op there is no kernel @k0
 // COUNT: error: the module does not say how many members there are: expected tutti.members
@@ -125,5 +127,18 @@ module attributes {tutti.members = 2 : i64, tutti.sizes = {batch = array<i64: 1,
     %s = tutti.scan sum %b : tensor<?x2305843009213693952xf32, #tutti.sizes<batch>>
     %r = tutti.reduce max %s [1] : tensor<?x2305843009213693952xf32, #tutti.sizes<batch>>
     return %r : tensor<?x1xf32, #tutti.sizes<batch>>
+  }
+}
+
+//--- weight.mlir
+module attributes {tutti.members = 1 : i64} {
+  func.func @main(%x: tensor<4x3xf32> {tutti.name = "x"}, %w: tensor<3x5xf32> {tutti.name = "w"}) -> (tensor<4x5xf32> {tutti.name = "y"}) {
+    %0 = plan.dispatch @k0(%x, %w) : (tensor<4x3xf32>, tensor<3x5xf32>) -> tensor<4x5xf32>
+    return %0 : tensor<4x5xf32>
+  }
+  plan.kernel @k0 chain rows<4> weights [] schedule<tile = 64, quantum = 8, overhead = 4, scratch = 64> {
+  ^bb0(%x: tensor<4x3xf32>, %w: tensor<3x5xf32>):
+    %0 = tutti.contract %x, %w "bk,kn->bn" numerics<rule = panels, chunk = 3> : tensor<4x3xf32>, tensor<3x5xf32>
+    tutti.yield %0 : tensor<4x5xf32>
   }
 }

@@ -17,6 +17,21 @@ module attributes {tutti.members = 3 : i64} {
 
 // -----
 
+// On a CUDA device a call takes one of several geometries: nothing is decided here.
+module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>} {
+  tutti.param per_member @w : tensor<64x64xf32>
+  // CHECK-LABEL: func.func @device
+  // CHECK: plan.kernel
+  // CHECK-NOT: schedule<
+  func.func @device(%x: tensor<?x64xf32, #tutti.sizes<batch>>) -> tensor<?x?x64xf32, #tutti.sizes<active, batch>> {
+    %w = tutti.get @w : tensor<?x64x64xf32, #tutti.sizes<active>>
+    %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x64xf32, #tutti.sizes<batch>>, tensor<?x64x64xf32, #tutti.sizes<active>>
+    return %0 : tensor<?x?x64xf32, #tutti.sizes<active, batch>>
+  }
+}
+
+// -----
+
 // Very wide layers take fewer rows; never less than a quantum.
 module attributes {tutti.members = 3 : i64} {
   tutti.param per_member @w : tensor<8x32768xf32>

@@ -16,13 +16,17 @@ void print(const KernelReport &kernel) {
   std::string rows;
   for (const std::string &size : kernel.rows)
     rows += (rows.empty() ? "" : " x ") + size;
-  std::printf("  %s: %s%s, %u %s%s, rows %s, up to %lld a task, %lld bytes of scratch%s%s\n", kernel.name.c_str(),
+  std::string task;
+  if (kernel.tile)
+    task =
+        ", up to " + std::to_string(kernel.tile) + " a task, " + std::to_string(kernel.scratch) + " bytes of scratch";
+  std::printf("  %s: %s%s, %u %s%s, rows %s%s%s%s\n", kernel.name.c_str(),
               kernel.family == "element" ? "general family, element" : kernel.family.c_str(),
               kernel.lifted ? ", per member" : ", shared", kernel.launches,
               kernel.launches == 1 ? "launch" : "launches",
               kernel.with.empty() ? "" : (" in one with " + kernel.with).c_str(), rows.empty() ? "1" : rows.c_str(),
-              static_cast<long long>(kernel.tile), static_cast<long long>(kernel.scratch),
-              kernel.heads ? ", with heads" : "", kernel.numerics.empty() ? "" : (", " + kernel.numerics).c_str());
+              task.c_str(), kernel.heads ? ", with heads" : "",
+              kernel.numerics.empty() ? "" : (", " + kernel.numerics).c_str());
   if (!kernel.flops.empty())
     std::printf("      %s operations\n", kernel.flops.c_str());
 }
@@ -170,8 +174,8 @@ void printJson(const CompileResult &result) {
                          {"family", kernel.family},
                          {"lifted", kernel.lifted},
                          {"rows", kernel.rows},
-                         {"tile", kernel.tile},
-                         {"scratch_bytes", kernel.scratch},
+                         {"tile", kernel.tile ? json(kernel.tile) : json()},
+                         {"scratch_bytes", kernel.tile ? json(kernel.scratch) : json()},
                          {"launches", kernel.launches},
                          {"in_one_with", kernel.with},
                          {"heads", kernel.heads},

@@ -227,6 +227,14 @@ func.func @contract_without_chunk(%x: tensor<4x4xf32>) {
 
 // -----
 
+func.func @no_chunks(%x: tensor<4x4xf32>) {
+  // expected-error@+1 {{'tutti.contract' op expected a chunk of 1 or more where there are terms}}
+  %0 = tutti.contract %x, %x "bk,kn->bn" numerics<rule = chain, chunk = 0> : tensor<4x4xf32>, tensor<4x4xf32>
+  return
+}
+
+// -----
+
 func.func @contract_of_no_rows(%a: tensor<f32>, %w: tensor<4xf32>) {
   // expected-error@+1 {{'tutti.contract' op expected the rule chain, as ",k->k" is not rows times a weight}}
   %0 = tutti.contract %a, %w ",k->k" numerics<rule = panels, chunk = 1> : tensor<f32>, tensor<4xf32>
