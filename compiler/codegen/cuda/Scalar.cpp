@@ -75,11 +75,7 @@ std::string cudaConstant(TypedAttr value) {
   return literal;
 }
 
-constexpr StringRef chosenName = "tutti.approximation"; ///< on an op of a scalarFunction, which stands for itself
-
 llvm::StringRef approximation(Operation *op, Precision precision) {
-  if (auto chosen = op->getAttrOfType<StringAttr>(chosenName))
-    return chosen.getValue();
   bool rounds = precision != Precision::f32 && precision != Precision::f32_ffma;
   if (!rounds || op->getNumResults() != 1 || !op->getResult(0).getType().isF32())
     return "";
@@ -97,6 +93,7 @@ namespace {
 
 class Printer {
 public:
+  explicit Printer(Precision precision) : precision(precision) {}
   /// The statements of a function's block; `names` has those of its arguments.
   llvm::Expected<std::string> print(Block &block) {
     std::string text;
@@ -108,6 +105,7 @@ public:
   llvm::DenseMap<Value, std::string> names;
 
 private:
+  Precision precision;
   unsigned count = 0;
 
   llvm::Error statements(Block &block, const std::string &indent, std::string &text) {
@@ -315,8 +313,8 @@ private:
   }
 
   std::string expression(Operation *op) {
-    if (auto approximated = op->getAttrOfType<StringAttr>(chosenName))
-      return call(op, approximated.getValue());
+    if (StringRef name = approximation(op, precision); !name.empty())
+      return call(op, name);
     return llvm::TypeSwitch<Operation *, std::string>(op)
         .Case([&](arith::ConstantOp o) { return cudaConstant(o.getValue()); })
         .Case<arith::AddFOp>([&](auto) { return infix(op, "+"); })
@@ -392,11 +390,8 @@ OwningOpRef<ModuleOp> scalarFunction(MapOp map, Precision precision) {
   Block *entry = function.addEntryBlock();
   mapping.map(body.getArguments(), entry->getArguments());
   builder.setInsertionPointToStart(entry);
-  for (Operation &op : body.without_terminator()) {
-    Operation *own = builder.clone(op, mapping);
-    if (llvm::StringRef name = approximation(&op, precision); !name.empty())
-      own->setAttr(chosenName, builder.getStringAttr(name));
-  }
+  for (Operation &op : body.without_terminator())
+    builder.clone(op, mapping);
   func::ReturnOp::create(builder, map.getLoc(), mapping.lookup(body.getTerminator()->getOperand(0)));
   expandMath(*module, [&](Operation *op) { return !approximation(op, precision).empty(); });
   return module;
@@ -411,7 +406,7 @@ llvm::Expected<CudaFunction> cudaFunction(MapOp map, Precision precision) {
   Block &entry = module->lookupSymbol<func::FuncOp>("f").front();
   CudaFunction function;
   function.result = cudaType(scalarType(map.getResult().getType().getElementType()));
-  Printer printer;
+  Printer printer(precision);
   for (BlockArgument argument : entry.getArguments()) {
     std::string own = "a" + std::to_string(argument.getArgNumber());
     printer.names[argument] = own;
