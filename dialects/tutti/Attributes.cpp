@@ -188,24 +188,10 @@ LogicalResult NumericsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
   return success();
 }
 
-LogicalResult verifyNumerics(Operation *op) {
-  NumericsAttr numerics = cast<NumericsOpInterface>(op).getNumericsAttr();
-  if (!numerics)
-    return success();
-  bool isSum = isa<ContractOp>(op);
-  if (numerics.getRule() == (isSum ? NumericsRule::lanes : NumericsRule::panels))
-    return op->emitOpError("expected the rule ")
-           << (isSum ? "panels or chain" : "lanes or chain") << ", got " << stringifyNumericsRule(numerics.getRule());
-  if (auto contract = dyn_cast<ContractOp>(op); contract && numerics.getRule() == NumericsRule::panels) {
-    ContractSpec spec = contract.labels();
-    if (!spec.isRowsTimesWeight(/*lifted=*/spec.rhs.size() == 3))
-      return op->emitOpError("expected the rule chain, as \"") << spec.str() << "\" is not rows times a weight";
-  }
-  if (isSum && numerics.getChunk() == 0 && cast<ContractOp>(op).terms() != Size(0))
-    return op->emitOpError("expected a chunk of 1 or more where there are terms");
-  if (numerics.getChunk().has_value() != isSum)
-    return op->emitOpError(isSum ? "expected numerics with a chunk" : "expected numerics without a chunk");
-  return success();
+LogicalResult verifyLanesOrChain(Operation *op, NumericsAttr numerics) {
+  if (numerics.getRule() == NumericsRule::panels)
+    return op->emitOpError("expected the rule lanes or chain, got ") << stringifyNumericsRule(numerics.getRule());
+  return numerics.getChunk() ? op->emitOpError("expected numerics without a chunk") : success();
 }
 
 } // namespace tutti

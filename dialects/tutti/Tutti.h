@@ -27,8 +27,9 @@
 
 namespace tutti {
 struct ContractSpec;
-/// Whether an op's `numerics`, if it has them, are those of a contraction or of anything else.
-llvm::LogicalResult verifyNumerics(mlir::Operation *op);
+class NumericsAttr;
+/// What the op's `numerics` have to be, if it is no contraction.
+llvm::LogicalResult verifyLanesOrChain(mlir::Operation *op, NumericsAttr numerics);
 /// Whether a tutti.yield ends the one block of the op's body.
 llvm::LogicalResult verifyEndsInYield(mlir::Operation *op);
 /// Of an op whose body a tutti.yield ends.
@@ -61,6 +62,9 @@ mlir::Value buildElement(ScalarOpInterface op, mlir::OpBuilder &builder, mlir::L
 /// Where an element of a tensor of type `to` lies in the same elements of type `from`; fails where that would divide by
 /// a size that a call decides.
 llvm::FailureOr<mlir::AffineMap> reshapeMap(mlir::RankedTensorType from, mlir::RankedTensorType to);
+
+/// Where an operand of type `from` lies that is broadcast to `to` as NumPy does it; with no symbol.
+mlir::AffineMap broadcastMap(mlir::RankedTensorType from, mlir::RankedTensorType to);
 
 /// The labels of a contraction: of the operands and of the result.
 struct ContractSpec {

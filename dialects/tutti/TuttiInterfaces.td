@@ -90,9 +90,15 @@ def NumericsOpInterface : OpInterface<"NumericsOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<"Null before tutti-numerics.", "::tutti::NumericsAttr", "getNumericsAttr", (ins)>,
-    InterfaceMethod<"", "void", "setNumericsAttr", (ins "::tutti::NumericsAttr":$numerics)>
+    InterfaceMethod<"", "void", "setNumericsAttr", (ins "::tutti::NumericsAttr":$numerics)>,
+    InterfaceMethod<"Whether these can be the op's, or an error: of all but contractions the rule lanes or chain, without a chunk.",
+                    "::llvm::LogicalResult", "verifyNumerics", (ins "::tutti::NumericsAttr":$numerics), "",
+                    "return ::tutti::verifyLanesOrChain($_op, numerics);">
   ];
-  let verify = "return ::tutti::verifyNumerics($_op);";
+  let verify = [{
+    auto ordered = ::llvm::cast<::tutti::NumericsOpInterface>($_op);
+    return ordered.getNumericsAttr() ? ordered.verifyNumerics(ordered.getNumericsAttr()) : ::mlir::success();
+  }];
 }
 
 #endif

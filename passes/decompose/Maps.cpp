@@ -9,17 +9,6 @@ namespace tutti {
 
 namespace {
 
-/// The index of an operand that broadcasts to the result as in NumPy.
-AffineMap broadcastMap(RankedTensorType operand, RankedTensorType result) {
-  Sizes from = getSizes(operand), to = getSizes(result);
-  unsigned missing = to.size() - from.size();
-  SmallVector<AffineExpr> exprs;
-  for (auto [i, size] : llvm::enumerate(from))
-    exprs.push_back(size == Size(1) ? getAffineConstantExpr(0, result.getContext())
-                                    : getAffineDimExpr(missing + i, result.getContext()));
-  return AffineMap::get(to.size(), 0, exprs, result.getContext());
-}
-
 /// A pointwise op as a map. Splat constants become constants of the body.
 struct PointwiseToMap : OpInterfaceRewritePattern<ScalarOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;

@@ -95,6 +95,19 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *context, std::optional<L
   return success();
 }
 
+LogicalResult ContractOp::verifyNumerics(NumericsAttr numerics) {
+  if (numerics.getRule() == NumericsRule::lanes)
+    return emitOpError("expected the rule panels or chain, got lanes");
+  ContractSpec spec = labels();
+  if (numerics.getRule() == NumericsRule::panels && !spec.isRowsTimesWeight(/*lifted=*/spec.rhs.size() == 3))
+    return emitOpError("expected the rule chain, as \"") << spec.str() << "\" is not rows times a weight";
+  if (!numerics.getChunk())
+    return emitOpError("expected numerics with a chunk");
+  if (*numerics.getChunk() == 0 && terms() != Size(0))
+    return emitOpError("expected a chunk of 1 or more where there are terms");
+  return success();
+}
+
 LogicalResult ContractOp::lift(LiftContext &context) {
   ContractSpec spec = labels();
   char member = spec.freeLabel();

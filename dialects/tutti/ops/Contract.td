@@ -8,7 +8,7 @@ include "TuttiAttributes.td"
 def Tutti_ContractOp : Tutti_Op<"contract", [
     InferTypeOpAdaptor,
     DeclareOpInterfaceMethods<CombineOpInterface>,
-    KernelOpInterface, NumericsOpInterface]> {
+    KernelOpInterface, DeclareOpInterfaceMethods<NumericsOpInterface, ["verifyNumerics"]>]> {
   let elements = "floats, signed integers; unsigned ones by way of signed ones";
   let lifts = "A new label in front of the spec of each lifted operand and of the result: a batched product, or rows times the members' weights.";
   let terms = "min(n, 256) + ceil(n / 256)";

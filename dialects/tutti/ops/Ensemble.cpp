@@ -271,6 +271,14 @@ LogicalResult ReplicateOp::lift(LiftContext &context) {
 
 Sizes ReplicateOp::mixedSizes() { return {}; }
 
+FailureOr<AffineMap> ReplicateOp::operandMap() {
+  auto type = typeOf(getResult());
+  SmallVector<AffineExpr> exprs;
+  for (int64_t axis = 1; axis < type.getRank(); ++axis)
+    exprs.push_back(getAffineDimExpr(axis, getContext()));
+  return operandMapOf(type, exprs);
+}
+
 FailureOr<HostTensor> ReplicateOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[0];
   SmallVector<int64_t> strides = x.strides(), dims = context.dimsOf(typeOf(getResult()));

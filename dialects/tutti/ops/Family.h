@@ -40,6 +40,11 @@ inline llvm::LogicalResult expectNumbers(std::optional<mlir::Location> location,
 mlir::Value widened(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);
 mlir::Value narrowed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x, mlir::Type to);
 
+/// Where an op whose result is of this type reads its operand, an expression an axis of that.
+inline mlir::AffineMap operandMapOf(mlir::RankedTensorType result, llvm::ArrayRef<mlir::AffineExpr> exprs) {
+  return mlir::AffineMap::get(result.getRank(), result.getNumDynamicDims(), exprs, result.getContext());
+}
+
 /// The axes 0 .. rank-1.
 llvm::SmallVector<int64_t> axesOf(int64_t rank);
 /// `axes`, each increased by one: where they stand when the member axis is in front.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Ops that move elements and compute nothing. Their index maps are in ShapeMaps.cpp.
+// Ops that move elements and compute nothing.
 #include "Family.h"
 
 #include <numeric>
@@ -55,6 +55,61 @@ Sizes ReshapeOp::mixedSizes() {
   return all ? Sizes{*all} : Sizes(mixed);
 }
 
+/// The sizes of a type as affine expressions: constants, and symbol i for the i-th `?`.
+static SmallVector<AffineExpr> sizeExprs(RankedTensorType type) {
+  SmallVector<AffineExpr> exprs;
+  unsigned symbols = 0;
+  for (int64_t length : type.getShape())
+    exprs.push_back(ShapedType::isDynamic(length) ? getAffineSymbolExpr(symbols++, type.getContext())
+                                                  : getAffineConstantExpr(length, type.getContext()));
+  return exprs;
+}
+
+/// Operand axes [begin, end) from `linear`, their row-major index. Fails when an axis but the first is no fixed size,
+/// as it would be a divisor.
+static LogicalResult delinearize(AffineExpr linear, ArrayRef<Size> sizes, MutableArrayRef<AffineExpr> exprs) {
+  int64_t inner = 1;
+  for (int64_t i = static_cast<int64_t>(sizes.size()) - 1; i >= 0; --i) {
+    AffineExpr quotient = linear.floorDiv(inner);
+    // The first axis that is not of length 1 needs no remainder: nothing is outside of it.
+    bool first = llvm::all_of(sizes.take_front(i), [](const Size &size) { return size == Size(1); });
+    if (sizes[i] == Size(1))
+      exprs[i] = getAffineConstantExpr(0, linear.getContext());
+    else if (first)
+      exprs[i] = quotient;
+    else if (!sizes[i].isFixed() || llvm::MulOverflow(inner, sizes[i].getFixed(), inner))
+      return failure();
+    else
+      exprs[i] = quotient % sizes[i].getFixed();
+  }
+  return success();
+}
+
+FailureOr<AffineMap> reshapeMap(RankedTensorType operand, RankedTensorType type) {
+  MLIRContext *context = type.getContext();
+  Sizes from = getSizes(operand), to = getSizes(type);
+  SmallVector<AffineExpr> lengths = sizeExprs(type), exprs(from.size(), getAffineConstantExpr(0, context));
+  if (llvm::is_contained(to, Size(0)))
+    return operandMapOf(type, exprs);
+
+  // A run of the result's axes, read row-major, is a run of the operand's.
+  std::optional<SmallVector<AxisRuns>> runs = matchAxes(to, from);
+  if (!runs)
+    return failure();
+  for (const AxisRuns &run : *runs) {
+    AffineExpr linear = getAffineConstantExpr(0, context);
+    for (unsigned axis = run.first[0]; axis < run.first[0] + run.count[0]; ++axis)
+      if (to[axis] != Size(1))
+        linear = linear * lengths[axis] + getAffineDimExpr(axis, context);
+    if (failed(delinearize(linear, ArrayRef(from).slice(run.first[1], run.count[1]),
+                           MutableArrayRef(exprs).slice(run.first[1], run.count[1]))))
+      return failure();
+  }
+  return operandMapOf(type, exprs);
+}
+
+FailureOr<AffineMap> ReshapeOp::operandMap() { return reshapeMap(typeOf(getX()), typeOf(getResult())); }
+
 FailureOr<HostTensor> ReshapeOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   HostTensor y = operands[0];
   y.dims = context.dimsOf(typeOf(getResult()));
@@ -84,6 +139,21 @@ LogicalResult BroadcastOp::lift(LiftContext &context) {
 }
 
 Sizes BroadcastOp::mixedSizes() { return {}; }
+
+AffineMap broadcastMap(RankedTensorType from, RankedTensorType to) {
+  Sizes sizes = getSizes(from);
+  unsigned missing = to.getRank() - sizes.size();
+  SmallVector<AffineExpr> exprs;
+  for (auto [axis, size] : llvm::enumerate(sizes))
+    exprs.push_back(size == Size(1) ? getAffineConstantExpr(0, to.getContext())
+                                    : getAffineDimExpr(missing + axis, to.getContext()));
+  return AffineMap::get(to.getRank(), 0, exprs, to.getContext());
+}
+
+FailureOr<AffineMap> BroadcastOp::operandMap() {
+  auto type = typeOf(getResult());
+  return operandMapOf(type, broadcastMap(typeOf(getX()), type).getResults());
+}
 
 FailureOr<HostTensor> BroadcastOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[0];
@@ -139,6 +209,13 @@ LogicalResult TransposeOp::lift(LiftContext &context) {
 }
 
 Sizes TransposeOp::mixedSizes() { return {}; }
+
+FailureOr<AffineMap> TransposeOp::operandMap() {
+  SmallVector<AffineExpr> exprs(getPermutation().size());
+  for (auto [to, from] : llvm::enumerate(getPermutation()))
+    exprs[from] = getAffineDimExpr(to, getContext());
+  return operandMapOf(typeOf(getResult()), exprs);
+}
 
 FailureOr<HostTensor> TransposeOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[0];
@@ -204,6 +281,13 @@ LogicalResult SliceOp::lift(LiftContext &context) {
 }
 
 Sizes SliceOp::mixedSizes() { return {}; }
+
+FailureOr<AffineMap> SliceOp::operandMap() {
+  SmallVector<AffineExpr> exprs;
+  for (auto [axis, start, step] : llvm::enumerate(getStarts(), getSteps()))
+    exprs.push_back(getAffineDimExpr(axis, getContext()) * step + start);
+  return operandMapOf(typeOf(getResult()), exprs);
+}
 
 FailureOr<HostTensor> SliceOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[0];
