@@ -32,7 +32,7 @@ struct ProgramReport {
   std::vector<KernelReport> kernels;
 };
 
-/// Of a program whose sizes are bound as `sizes` says.
+/// The report of a program whose sizes are bound as `sizes` says.
 ProgramReport reportOf(const ProgramCode &code, const std::string &sizes);
 
 } // namespace tutti

@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-/// Of a program, whose sizes are counted in its order.
+/// Makes extents of a program's sizes, which are counted in its order.
 class Extents {
 public:
   explicit Extents(plan::ProgramOp program) : program(program), symbols(program.sizeOrder()) {}

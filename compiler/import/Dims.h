@@ -39,7 +39,7 @@ private:
   };
   /// The first that is called so; nullptr: there is none.
   const Symbol *find(llvm::StringRef name) const;
-  /// Of a symbol that there is.
+  /// What stands for all symbols that are one with this, which there is.
   const Symbol &root(llvm::StringRef name) const;
   std::optional<DimBinding> bindingOf(const Symbol &symbol) const;
   /// Representatives without a value.

@@ -31,8 +31,8 @@ struct WeightSource {
   llvm::SmallVector<int64_t> rawDims, permDims;
   llvm::SmallVector<uint32_t> perm;
   bool whole = false;
-  /// Of an initializer, for all of its views: whether its numbers went into the program, which then is that of no other
-  /// numbers.
+  /// Whether the initializer's numbers went into the program, which then is that of no other numbers; all of its views
+  /// share it.
   std::shared_ptr<bool> wasRead;
 
   int64_t count() const;

@@ -17,7 +17,7 @@ struct IndexRange {
   /// Whether some dimensions give each end that is known: no index was left out, nor made up.
   bool isReached = false;
 
-  /// Of an index by dimensions, each in [0, size); of symbols nothing is known.
+  /// The range of an index that is made of dimensions, each in [0, size); of symbols nothing is known.
   static IndexRange of(mlir::AffineExpr expr, llvm::ArrayRef<Size> sizes);
   /// Whether some dimensions give an index outside of [0, size), as far as that is known.
   bool leaves(const Size &size) const;

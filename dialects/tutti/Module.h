@@ -28,7 +28,7 @@ struct SizeRange {
   std::string symbol;
   int64_t least, most;
 };
-/// Of the model's own symbols, by name: the reader of a file writes them, from its inputs and `--dim`.
+/// The ranges of the model's own symbols, by name: the reader of a file writes them, from its inputs and `--dim`.
 llvm::SmallVector<SizeRange> getSizeRanges(mlir::ModuleOp module);
 void setSizeRanges(mlir::ModuleOp module, llvm::ArrayRef<SizeRange> ranges);
 

@@ -54,8 +54,8 @@ inline llvm::hash_code hash_value(const Sizes &sizes) { return llvm::hash_combin
 std::optional<Sizes> broadcast(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
 /// The product of the sizes; nothing on overflow.
 std::optional<Size> product(llvm::ArrayRef<Size> sizes);
-/// Of axes that are reduced the first, if what follows it is reduced, too, or of one element, and there is more than
-/// it: from there on all are one row, which a reduction runs along (docs/numerics.md, 3).
+/// The first of the axes that are reduced, if all behind it are reduced, too, or of one element, and there are such:
+/// from there on all are one row, which a reduction runs along (docs/numerics.md, 3).
 std::optional<int64_t> firstOfRow(llvm::ArrayRef<Size> sizes, llvm::ArrayRef<int64_t> reduced);
 /// A run of axes of one shape that holds the same elements, in row-major order, as a run of axes of another.
 struct AxisRuns {

@@ -32,7 +32,7 @@ class NumericsAttr;
 llvm::LogicalResult verifyLanesOrChain(mlir::Operation *op, NumericsAttr numerics);
 /// Whether a tutti.yield ends the one block of the op's body.
 llvm::LogicalResult verifyEndsInYield(mlir::Operation *op);
-/// Of an op whose body a tutti.yield ends.
+/// The trait of an op whose body a tutti.yield ends.
 template <typename Op> struct EndsInYield : mlir::OpTrait::TraitBase<Op, EndsInYield> {
   static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return verifyEndsInYield(op); }
 };
@@ -50,7 +50,7 @@ template <typename Op> struct EndsInYield : mlir::OpTrait::TraitBase<Op, EndsInY
 
 namespace tutti {
 
-/// Of a value of the dialect's ops, all of which are tensors.
+/// The type of a value that the dialect's ops take or make: a tensor's.
 inline mlir::RankedTensorType typeOf(mlir::Value value) { return llvm::cast<mlir::RankedTensorType>(value.getType()); }
 
 /// An element's type in scalar code, whose integers have no sign: the instruction says how it reads them.

@@ -73,7 +73,7 @@ template <typename Axes> std::optional<llvm::SmallVector<WindowAxis>> takeMargin
   return overflows || places > elements ? std::nullopt : std::optional(margin);
 }
 
-/// Of each window in turn where its elements lie in the image, all in row-major order; -1 for 0.
+/// Where in the image the elements of each window lie, window by window, all in row-major order; -1 for a 0.
 template <typename Axes> llvm::SmallVector<int64_t> windowPlaces(const Axes &axes, Outside outside = Outside::zero) {
   int64_t windows = 1, elements = 1;
   for (const WindowAxis &along : axes)

@@ -14,7 +14,7 @@ struct TargetTraits;
 constexpr int64_t lanes = 16;
 /// How many products one fma chain of a sum over `k` has; the chains' sums are added in ascending order.
 int64_t chunkOf(int64_t k);
-/// Of the product tf32x3, for any k.
+/// Terms of a chain of the product tf32x3, for any k.
 constexpr int64_t splitChunk = 16;
 
 /// Rows times a weight matrix: the left operand's last label is summed over, the right operand is a parameter [K, N] of
@@ -29,7 +29,7 @@ NumericsProduct productOf(int64_t k, int64_t n, const TargetTraits &target, Prec
 inline NumericsAttr numericsOf(mlir::Operation *op) { return llvm::cast<NumericsOpInterface>(op).getNumericsAttr(); }
 inline NumericsRule numericsRule(mlir::Operation *op) { return numericsOf(op).getRule(); }
 inline NumericsProduct numericsProduct(mlir::Operation *op) { return numericsOf(op).getProduct(); }
-/// Of a contraction.
+/// Terms of a chain of a contraction that has numerics.
 inline int64_t numericsChunk(mlir::Operation *op) { return *numericsOf(op).getChunk(); }
 /// How the weight of a contraction by the panels rule lies.
 inline plan::Layout weightLayout(mlir::Operation *op) {

@@ -40,7 +40,7 @@ struct Step {
 /// what lies among other groups' members.
 bool isTable(plan::KernelOp kernel, mlir::Value value, const Place &place);
 
-/// Of a row's sums of a contraction, the columns that are under way at a time: a panel's of floats.
+/// Bytes of the sums of a contraction that a row has under way at a time: a panel's columns of floats.
 constexpr int64_t partialBytes = 128;
 
 /// A kernel's steps. A map that no step stores is computed wherever it is read.

@@ -75,7 +75,7 @@ struct TargetTraits {
   int64_t scratchBytes;
 
   static const TargetTraits &of(mlir::ModuleOp module);
-  /// Of the module around an op.
+  /// The traits of the target that the module around an op is for.
   static const TargetTraits &of(mlir::Operation *op) { return of(op->getParentOfType<mlir::ModuleOp>()); }
 };
 

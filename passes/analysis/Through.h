@@ -28,7 +28,7 @@ struct ReadThrough {
   /// Whether tables for rows of this form, and for the terms, are small enough.
   static bool fits(mlir::RankedTensorType rows);
 
-  /// Of `count` rows from a block's first one on, how much further their elements lie, in elements; and of all terms.
+  /// How much further than a block's first row the elements of each of `count` rows lie, in elements; and of each term.
   llvm::SmallVector<int64_t> rowPlaces(int64_t count);
   llvm::SmallVector<int64_t> termPlaces();
 

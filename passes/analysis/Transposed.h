@@ -33,7 +33,7 @@ struct TransposedReads {
   bool endToEnd = false;
   int64_t bytes = 0; ///< of all copies
 
-  /// Of the steps that are written row by row; their values have places.
+  /// What the steps that are written row by row read so; their values have places.
   static TransposedReads of(plan::KernelOp kernel, const Steps &steps);
   /// Those that some of the steps read.
   llvm::SmallVector<Operand> readBy(plan::KernelOp kernel, const Steps &steps, llvm::ArrayRef<Step> some) const;

@@ -39,7 +39,7 @@ public:
   std::optional<int64_t> of(const Size &size) const {
     return size.at([&](llvm::StringRef symbol) { return of(symbol); });
   }
-  /// Of what one piece of the members makes.
+  /// The largest value of a size of what one piece of the members makes.
   std::optional<int64_t> ofPiece(const Size &size) const {
     return size.at(
         [&](llvm::StringRef symbol) { return isActiveName(symbol) ? std::min(chunk, of(symbol)) : of(symbol); });

@@ -50,7 +50,7 @@ struct Call {
   struct Set {
     uint32_t first, count;
   };
-  /// Of one launch: `numArgs` arguments, then the sizes, in `words`.
+  /// One launch: `numArgs` arguments, then the sizes, in `words`.
   struct Launch {
     const fb::Launch *launch;
     uint32_t step; ///< launches of one step need nothing of each other
@@ -111,18 +111,19 @@ struct Call {
       }
     }
   }
-  /// Of all tables, each as long as there are members.
+  /// Bytes of all tables, each as long as there are members.
   uint64_t tableBytes() const { return uint64_t(tables.size()) * active.size() * sizeof(void *); }
-  /// Of a buffer with room for so many active members.
+  /// Bytes of a buffer with room for so many active members.
   int64_t bytesOf(uint32_t buffer, uint32_t members) const;
-  /// At such sizes; of a port by its dims, as what is bound has those. False when that cannot be counted.
+  /// Bytes of a buffer at such sizes; of a port by its dims, as what is bound has those. False when that cannot be
+  /// counted.
   bool bytesAt(uint32_t buffer, const int64_t *at, int64_t &bytes) const;
   /// Whether the buffer has room for a piece's members, not for all.
   bool isOfPiece(const fb::Buffer &buffer) const {
     return program->chunk() && buffer.space() == fb::Space::arena && !buffer.whole();
   }
 
-  /// Of a buffer that is a constant; else null.
+  /// The slot of a buffer that is a constant; else null.
   const fb::Slot *slotOf(uint32_t buffer) const {
     const fb::Buffer &b = *program->buffers()->Get(buffer);
     return b.space() == fb::Space::constant ? artifact.root().slots()->Get(uint32_t(b.slot())) : nullptr;

@@ -13,10 +13,10 @@
 namespace tutti::rt {
 
 static_assert(kMaxRank == TUTTI_MAX_RANK);
-/// Of a step: the thread pool counts them in 31 bits.
+/// Tasks of a step: the thread pool counts them in 31 bits.
 inline constexpr int64_t kMaxTasks = INT32_MAX;
 inline constexpr uint64_t kAlign = 64;
-/// Of all that a session writes: fewer than there are addresses, so that sums of two such numbers are numbers.
+/// Bytes of all that a session writes: fewer than there are addresses, so that sums of two such numbers are numbers.
 inline constexpr uint64_t kMaxMemory = uint64_t(1) << 46;
 /// What every CUDA device has, "CUDA C++ Programming Guide", Technical Specifications per Compute Capability; of the
 /// cluster, what the driver takes.
@@ -26,7 +26,7 @@ inline constexpr int64_t kMaxCluster = 16, kMaxGrid[3] = {INT32_MAX, 65535, 6553
 /// Bits of one element; 0 for none and string.
 uint32_t bitsOf(fb::DType dtype);
 const char *nameOf(fb::DType dtype);
-/// Of any number that a caller gives; none of ours: one past the last.
+/// The artifact's name of any number that a caller gives; one past the last if it is none of ours.
 fb::DType dtypeOf(tutti_dtype_t dtype);
 
 /// Bytes of a dense tensor with these dims; false on overflow or a negative dim.

@@ -26,7 +26,7 @@ inline std::string_view view(const flatbuffers::String *string) {
   return string ? std::string_view(string->c_str(), string->size()) : std::string_view();
 }
 
-/// Of a term; more are refused, since terms may share them.
+/// Factors of a term; more are refused, since terms may share them.
 inline constexpr uint32_t kMaxFactors = 64;
 
 /// The value of `extent` (none: 0) at `sizes`; false on overflow. The extent has passed isSound.

@@ -36,7 +36,7 @@ inline Geometry geometryOf(const fb::Launch &launch, uint32_t i) {
   return i ? of(*launch.alternatives()->Get(i - 1)) : of(launch);
 }
 
-/// Of a launch: blocks along x, y and z, and how many members each of them has.
+/// The blocks of a launch along x, y and z, and how many members each of them has.
 struct Grid {
   uint64_t x, y, z, members = 1;
   uint64_t blocks() const { return x * y * z; }

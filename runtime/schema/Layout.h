@@ -27,7 +27,7 @@ struct PanelBlock {
 /// Columns of a whole panel.
 constexpr int64_t panelColumns = 32;
 
-/// Of how many terms the last `columns` of a matrix, 8 or fewer, are summed one after the other. Of more, lanes that
+/// So many terms the last `columns` of a matrix, 8 or fewer, sum one after the other. Where there are more, lanes that
 /// share the terms are sooner done, though the tree of their sums takes as long as some twenty terms for 8 columns, and
 /// rows that are windows of an image have to be put together first: of 5x5 windows of one channel that is dearer.
 constexpr int64_t mostTerms(int64_t columns) { return columns > 4 ? 28 : columns > 2 ? 10 : 6; }
@@ -106,7 +106,7 @@ constexpr int64_t elementsOfWord(Layout layout) {
 /// 8 `tiles` columns of a matrix, tile after tile: column col + tiles g + j is column g of tile j, so what a lane of
 /// tensor cores has of a row in all tiles are neighbours. What is beyond K and N is zero.
 ///
-/// Of each 16 rows a tile has core matrices (PTX ISA, "wgmma", shared memory without swizzling), [8][4] words each,
+/// A tile's 16 rows each are core matrices (PTX ISA, "wgmma", shared memory without swizzling), [8][4] words each,
 /// which ldmatrix gives a warp as fragments: lane 4 g + t has word (g, t) of each. Of floats there are four; word (i,
 /// g, t) is of column g and of the row 16 group + 4 t + i, so that a lane of its four rows of an activation reads
 /// neighbours. Of 16-bit elements there are two; word (i, g, t) is of column g and of the rows 16 group + 8 i + 2 t and

@@ -8,11 +8,11 @@
 namespace tutti::rt {
 
 inline constexpr uint32_t kMaxMembers = 1 << 20, kMaxPrograms = 4096;
-/// Of a program: inputs and outputs together, each head an output; sizes.
+/// A program has so many inputs and outputs together, each head an output, and so many sizes.
 inline constexpr uint32_t kMaxPorts = 4096, kMaxSizes = 64;
 /// Dimensions of a port or a weight, the member axis among them (TUTTI_MAX_RANK).
 inline constexpr uint32_t kMaxRank = 16;
-/// Of a launch: arguments, geometries beside the first. Of a kernel: images.
+/// A launch has so many arguments and geometries beside the first, a kernel so many images.
 inline constexpr uint32_t kMaxArgs = 4096, kMaxAlternatives = 16, kMaxImages = 256;
 /// Bytes: of a CPU's thread in a launch; of tables of weights' addresses; of the parameters of a CUDA kernel, which is
 /// what every driver takes ("CUDA C++ Programming Guide", Technical Specifications per Compute Capability).

@@ -35,7 +35,7 @@ inline std::vector<size_t> findByName(std::span<const std::string_view> names, s
   return found;
 }
 
-/// Of an output and a head: NAME.npy for the members' own values, else NAME.HEAD.npy.
+/// The file of an output's head: NAME.npy for the members' own values, else NAME.HEAD.npy.
 inline std::string outputFile(std::string_view name, std::string_view head) {
   std::string full(name);
   if (head != "members" && !head.empty())

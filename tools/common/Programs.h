@@ -15,9 +15,10 @@ Failure createSession(const Artifact &artifact, tutti_session_options_t &options
 
 /// Sizes by name.
 using Binding = std::vector<std::pair<std::string, int64_t>>;
-/// Of the programs for the device that the options name or leave open, the first one of each list of dimensions that
-/// can have these values: options for it. Where there are several lists, values that none of them has are an error that
-/// says what there is; a single one is chosen whatever the values, as its sizes are for whoever binds them to check.
+/// Options for the programs that the device takes which the options name or leave open: for each list of dimensions
+/// that can have these values the first one. Where there are several lists, values that none of them has are an error
+/// that says what there is; a single one is chosen whatever the values, as its sizes are for whoever binds them to
+/// check.
 Failure choosePrograms(const Artifact &artifact, const Binding &binding, const tutti_session_options_t &options,
                        std::vector<tutti_session_options_t> &chosen);
 /// "h=12, batch=1..64": a program's dimensions.

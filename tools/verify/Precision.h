@@ -7,7 +7,7 @@
 
 namespace tutti {
 
-/// Of float64 in the plain evaluation: 2^-43 is what a result's own rounding is allowed, and what its conditioning
+/// Bits of float64 in the plain evaluation: 2^-43 is what a result's own rounding is allowed, and what its conditioning
 /// makes of it is seen (EvaluateContext).
 constexpr int plainFloat64Bits = 43;
 

@@ -63,7 +63,7 @@ public:
   mlir::Value at(mlir::Value pointer, int64_t bytes);
   mlir::Value loadPointer(mlir::Value pointer) { return raw(ptr(), pointer, 8); }
   mlir::Value loadNumber(mlir::Value pointer) { return raw(i64(), pointer, 8); }
-  /// Of a table (StepEmitter::tableOf).
+  /// A number of a table (StepEmitter::tableOf).
   mlir::Value loadTold(mlir::Value pointer) {
     return mlir::arith::ExtSIOp::create(b, loc, i64(), raw(b.getI32Type(), pointer, 4));
   }

@@ -47,8 +47,8 @@ private:
   /// Sums by lanes of so many rows and columns, of all terms or, with `first`, of what is left of them.
   llvm::SmallVector<mlir::Value> sumsOf(const rt::PanelBlock &block, mlir::Value pointer, mlir::Value top, int64_t rows,
                                         std::optional<FirstSum> first);
-  /// Of more weights than the first cache holds, a piece of the terms after the other, for so many rows that their sums
-  /// fit into the partials: `finish` takes what is in front of the last terms.
+  /// Goes through more weights than the first cache holds, a piece of the terms after the other, for so many rows that
+  /// their sums fit into the partials: `finish` takes what is in front of the last terms.
   void overPieces(const rt::PanelBlock &block, mlir::Value pointer, int64_t most, mlir::Value group,
                   llvm::function_ref<void(mlir::Value row, int64_t rows, FirstSum)> finish);
 };

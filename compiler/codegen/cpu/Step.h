@@ -92,7 +92,7 @@ public:
   using Body = llvm::function_ref<void()>;
   /// Some of a row's columns are under way, not all.
   void overColumns(const Columns &columns, Body body);
-  /// Or those of all the tile's rows, of `columns` each, end to end: lanes are of several rows.
+  /// Goes over the elements of all the tile's rows, of `columns` each, end to end: lanes are of several rows.
   void overPacked(int64_t columns, Body body);
   /// What has been copied for every `step`-th row from `first` on (Transposed.cpp): where the first one's column 0
   /// would be, and elements from each to the next.
@@ -112,7 +112,7 @@ public:
   /// to end, or their only one; and elements that no row decides.
   bool liesPacked(mlir::Value value, mlir::AffineMap access, int64_t columns);
   bool isOfNoRow(mlir::Value value, mlir::AffineMap access);
-  /// Or elements at places that are the same in every block.
+  /// Elements that were told to lie at places that are the same in every block; null if they do not.
   const Scattered *scatteredOf(mlir::Value value, mlir::AffineMap access, int64_t columns);
 
   /// Opens the step's function, without arguments yet, in `module`; `finish` gives it one for each of `needs`.
@@ -121,7 +121,7 @@ public:
 
   /// An argument of the function, the same one for the same need.
   mlir::Value need(Need::Kind kind, mlir::Value value = {}, llvm::StringRef symbol = {}, const Distance &offset = {});
-  /// Of this tile; and a size of the call.
+  /// The rows of this tile; and a size of the call.
   mlir::Value rows() { return need(Need::rows); }
   mlir::Value sizeOf(const Size &size);
 

@@ -20,7 +20,7 @@ struct Ensemble {
   std::vector<Member> members;
   /// By the param's symbol: one source if it is shared, else one per member, of its group if there are several.
   llvm::StringMap<std::vector<WeightSource>> weights;
-  /// Of unequal members, the members of each group; empty when they are one. A param of a group behind the first is in
+  /// The members of each group, if they are unequal; empty when all are one. A param of a group behind the first is in
   /// `groupOf`.
   std::vector<std::vector<unsigned>> groups;
   llvm::StringMap<unsigned> groupOf;

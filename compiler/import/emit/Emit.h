@@ -43,9 +43,9 @@ public:
   Operand scalar(double value, const Operand &like);
 
   // Sums. All products spell their axes alike, so that members align.
-  /// Of the batch axes, in order. Rows are s, or b where they are the only axis.
+  /// Labels of batch axes, in order. Rows are s, or b where they are the only axis.
   static constexpr llvm::StringLiteral batchLabels = "bhacdefgijlmopqruvwxyz";
-  /// Of so many axes of rows, the batch and the rows; nothing where they are too many.
+  /// The labels of so many axes of batch and rows; nothing where they are too many.
   static std::optional<std::string> rowLabels(size_t axes);
   /// `bytes`: of words of four bytes each.
   Operand contract(const Operand &a, const Operand &b, llvm::StringRef spec, bool bytes = false);

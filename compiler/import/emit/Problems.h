@@ -20,7 +20,7 @@ struct Problem {
 class Budget {
 public:
   explicit Budget(int64_t elements = least) : elements(elements) {}
-  /// Of a file of so many bytes, whose elements may all be looked at once.
+  /// The budget of a file of so many bytes, whose elements may all be looked at once.
   static Budget of(int64_t bytes) { return Budget(least + bytes); }
 
   int64_t left() const { return elements; }
@@ -43,7 +43,7 @@ public:
   Operand malformed(const llvm::Twine &reason);
   /// `does` ("slices", "sums over") what takes a length that is known, along one that each call decides.
   Operand unknownLength(const llvm::Twine &does, const Size &length);
-  /// Of what is made of the numbers of rows: it would depend on a row's place in its batch.
+  /// Reports what is made of the numbers of rows: it would depend on a row's place in its batch.
   Operand dependsOnPlace(const RowNumbers &numbers);
   /// The advice to bind the dimension that a size depends on, or by which several differ, or one of them.
   static std::string toBind(llvm::ArrayRef<Size> sizes);

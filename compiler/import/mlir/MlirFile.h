@@ -22,7 +22,7 @@ class SafetensorsFile;
 llvm::Expected<std::vector<MemberModel>> importMlir(mlir::MLIRContext &context, const MemberFiles &files,
                                                     const SafetensorsFile *weights, const ImportOptions &options);
 
-/// Of the inputs the symbols.
+/// The symbols of the inputs' sizes.
 llvm::Expected<InputSymbols> mlirSymbols(llvm::StringRef path);
 
 /// Writes what `importMlir` reads: the values of an ensemble's weights beside their declarations.

@@ -12,7 +12,7 @@
 
 namespace tutti {
 
-/// Of one member, in the order of the first one's.
+/// The inputs and outputs of one member's graph, in the order of the first one's.
 class GraphPorts {
 public:
   GraphPorts(mlir::MLIRContext &context, llvm::StringRef path, const onnx::GraphProto &graph)

@@ -18,7 +18,7 @@ llvm::Expected<MemberModel> importOnnx(mlir::MLIRContext &context, OnnxFile &mod
 /// The same of a model that is a member by itself.
 llvm::Expected<MemberModel> importOnnx(mlir::MLIRContext &context, llvm::StringRef path, const ImportOptions &options);
 
-/// Of the inputs the symbols.
+/// The symbols of the inputs' sizes.
 InputSymbols symbolsOf(const OnnxFile &file);
 
 } // namespace tutti

@@ -56,7 +56,7 @@ public:
   /// A new attempt. What functions and branches have cost before counts on.
   void begin();
 
-  /// Of the initializers that were looked up, those whose numbers have gone into the program by now.
+  /// The initializers that were looked up and whose numbers have gone into the program by now.
   std::vector<std::string> computedWith() const;
 
   std::vector<UnsupportedOp> unsupported;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Pointwise ops of two and three operands, each with its scalar code and its reference (Unary.cpp says how it is written).
+// Pointwise ops of two and three operands, each with its scalar code and its reference (Unary.cpp says how it is
+// written).
 #include "Pointwise.h"
 
 using namespace mlir;

@@ -9,8 +9,6 @@
 
 namespace tutti {
 
-
-
 using Operands = llvm::ArrayRef<HostTensor>;
 using Reference = llvm::FailureOr<HostTensor>;
 
@@ -25,7 +23,7 @@ struct Scalars {
 
   mlir::Value number(double value) {
     mlir::TypedAttr attr = isFloat() ? mlir::TypedAttr(builder.getFloatAttr(type, value))
-                               : mlir::TypedAttr(builder.getIntegerAttr(type, static_cast<int64_t>(value)));
+                                     : mlir::TypedAttr(builder.getIntegerAttr(type, static_cast<int64_t>(value)));
     return mlir::arith::ConstantOp::create(builder, loc, attr);
   }
   /// The float op where the elements are floats, else the integer op.
@@ -43,27 +41,37 @@ struct Scalars {
   template <typename Float, typename Int, typename Unsigned> mlir::Value oneOf(mlir::ValueRange operands) {
     return isUnsigned ? make<Unsigned>(operands) : either<Float, Int>(operands);
   }
-  mlir::Value max(mlir::Value a, mlir::Value b) { return oneOf<mlir::arith::MaximumFOp, mlir::arith::MaxSIOp, mlir::arith::MaxUIOp>({a, b}); }
-  mlir::Value min(mlir::Value a, mlir::Value b) { return oneOf<mlir::arith::MinimumFOp, mlir::arith::MinSIOp, mlir::arith::MinUIOp>({a, b}); }
+  mlir::Value max(mlir::Value a, mlir::Value b) {
+    return oneOf<mlir::arith::MaximumFOp, mlir::arith::MaxSIOp, mlir::arith::MaxUIOp>({a, b});
+  }
+  mlir::Value min(mlir::Value a, mlir::Value b) {
+    return oneOf<mlir::arith::MinimumFOp, mlir::arith::MinSIOp, mlir::arith::MinUIOp>({a, b});
+  }
   mlir::Value divide(mlir::Value a, mlir::Value b) { return make<mlir::arith::DivFOp>({a, b}); }
   mlir::Value neg(mlir::Value x) { return isFloat() ? make<mlir::arith::NegFOp>({x}) : sub(number(0), x); }
   mlir::Value abs(mlir::Value x) { return isUnsigned ? x : either<mlir::math::AbsFOp, mlir::math::AbsIOp>({x}); }
   mlir::Value both(mlir::Value a, mlir::Value b) { return make<mlir::arith::AndIOp>({a, b}); }
   mlir::Value exp(mlir::Value x) { return make<mlir::math::ExpOp>({x}); }
-  mlir::Value choose(mlir::Value condition, mlir::Value a, mlir::Value b) { return make<mlir::arith::SelectOp>({condition, a, b}); }
+  mlir::Value choose(mlir::Value condition, mlir::Value a, mlir::Value b) {
+    return make<mlir::arith::SelectOp>({condition, a, b});
+  }
   mlir::Value compare(mlir::arith::CmpFPredicate f, mlir::arith::CmpIPredicate i, mlir::Value a, mlir::Value b) {
     if (isFloat())
       return mlir::arith::CmpFOp::create(builder, loc, f, a, b);
     return mlir::arith::CmpIOp::create(builder, loc, i, a, b);
   }
-  mlir::Value equal(mlir::Value a, mlir::Value b) { return compare(mlir::arith::CmpFPredicate::OEQ, mlir::arith::CmpIPredicate::eq, a, b); }
+  mlir::Value equal(mlir::Value a, mlir::Value b) {
+    return compare(mlir::arith::CmpFPredicate::OEQ, mlir::arith::CmpIPredicate::eq, a, b);
+  }
   // Of i1, 1 is the larger: unsigned.
   bool above() const { return isUnsigned || isTruth(type); }
   mlir::Value greater(mlir::Value a, mlir::Value b) {
-    return compare(mlir::arith::CmpFPredicate::OGT, above() ? mlir::arith::CmpIPredicate::ugt : mlir::arith::CmpIPredicate::sgt, a, b);
+    return compare(mlir::arith::CmpFPredicate::OGT,
+                   above() ? mlir::arith::CmpIPredicate::ugt : mlir::arith::CmpIPredicate::sgt, a, b);
   }
   mlir::Value greaterEqual(mlir::Value a, mlir::Value b) {
-    return compare(mlir::arith::CmpFPredicate::OGE, above() ? mlir::arith::CmpIPredicate::uge : mlir::arith::CmpIPredicate::sge, a, b);
+    return compare(mlir::arith::CmpFPredicate::OGE,
+                   above() ? mlir::arith::CmpIPredicate::uge : mlir::arith::CmpIPredicate::sge, a, b);
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Pointwise ops of one operand, each with its scalar code and its reference. Scalar code has no branches: the same ops on
-// vectors are the same function. Tensors know whether their integers have a sign; scalars do not, so the op chooses the
-// instruction.
+// Pointwise ops of one operand, each with its scalar code and its reference. Scalar code has no branches: the same ops
+// on vectors are the same function. Tensors know whether their integers have a sign; scalars do not, so the op chooses
+// the instruction.
 #include "Pointwise.h"
 
 using namespace mlir;

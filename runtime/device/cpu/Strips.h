@@ -19,7 +19,7 @@ public:
 
   /// When calls run in strips; `always`: whatever can does, in the shortest.
   enum class When : uint8_t { faster, always, never };
-  /// Of all sessions of the process; only tests, whose calls are small, set it.
+  /// When sessions of the process take strips; only tests, whose calls are small, set it.
   static When when;
 
   /// Takes memory for what depends on the program alone; false when there is not enough.

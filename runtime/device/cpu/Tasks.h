@@ -13,7 +13,7 @@ namespace tutti::rt {
 using KernelFn = void (*)(void *const *args, const int64_t *sizes, int64_t tile, int64_t begin, int64_t end,
                           char *scratch);
 
-/// Of the second cache, which a core has for itself.
+/// Bytes of the second cache, which a core has for itself.
 int64_t cacheBytes();
 
 /// The rows of a task: of all multiples of the quantum up to the most that the launch allows, the one that keeps

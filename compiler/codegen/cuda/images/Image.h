@@ -45,7 +45,8 @@ struct CudaSource {
 /// first where there is none.
 llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource> sources, unsigned jobs);
 
-/// Of ways to launch kernels, `launched` by each of them, those that do not spill, and all of what has no such way.
+/// Which ways to launch kernels stay, where each launches those of `launched`: the ways that do not spill, and all of a
+/// launch that has no such way.
 std::vector<bool> waysThatStay(llvm::ArrayRef<std::vector<unsigned>> launched, const std::vector<bool> &spills);
 
 } // namespace tutti

@@ -18,8 +18,8 @@ Operand shifted(Emit &emit, const Operand &q, const Operand &zeroPoint);
 /// Numbers that stand for themselves, rounded, halves to even, and brought into the integers of `element`.
 Operand saturated(Emit &emit, const Operand &x, const Operand &zeroPoint, mlir::Type element);
 
-/// Of all of x, zero with them, the lowest becomes 0 and the highest 255. Where all are zero the scale is 1, as ONNX
-/// Runtime has it.
+/// x in bytes: the lowest of its elements and zero becomes 0, the highest 255. Where all are zero the scale is 1, as
+/// ONNX Runtime has it.
 struct DynamicallyQuantized {
   Operand numbers, scale, zero;
 };

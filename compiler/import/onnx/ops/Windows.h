@@ -49,7 +49,7 @@ std::optional<Split> splitOf(Node &node, const Operand &x, llvm::ArrayRef<Window
 Operand convolved(Node &node, const Operand &x, const Operand &w, llvm::ArrayRef<Windows> windows, int64_t groups);
 /// x (rows, channels, a, b ...) as (rows, image, channels), with one axis for the image.
 Operand channelsLast(Emit &emit, const Operand &x);
-/// And back: y (rows, image, channels), or of one place (rows, channels), as (rows, channels, a, b ...).
+/// The way back: y (rows, image, channels), or of one place (rows, channels), as (rows, channels, a, b ...).
 Operand channelsFirst(Emit &emit, const Operand &y, llvm::ArrayRef<Size> image);
 
 /// What is put before and behind an axis, or cut off where negative.
