@@ -79,6 +79,20 @@ bool IndexRange::leaves(const Size &size) const {
   return (isReached && (isBefore(least) || isBehind(most))) || isBefore(most) || isBehind(least);
 }
 
+bool leavesOpenAxis(AffineExpr index, llvm::ArrayRef<Size> sizes, const Size &axis) {
+  int64_t added = 0;
+  if (auto sum = dyn_cast<AffineBinaryOpExpr>(index); sum && sum.getKind() == AffineExprKind::Add)
+    if (auto number = dyn_cast<AffineConstantExpr>(sum.getRHS())) {
+      added = number.getValue();
+      index = sum.getLHS();
+    }
+  auto dim = dyn_cast<AffineDimExpr>(index);
+  if (!dim || axis.isFixed() || sizes[dim.getPosition()].isFixed())
+    return false;
+  const Size &own = sizes[dim.getPosition()];
+  return own == axis ? added != 0 : added < 0 || !axis.dividedBy(own);
+}
+
 bool mayBeNegative(AffineExpr expr) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return constant.getValue() < 0;

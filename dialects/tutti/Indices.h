@@ -23,6 +23,10 @@ struct IndexRange {
   bool leaves(const Size &size) const;
 };
 
+/// Whether an index that is one of the dimensions, each in [0, size), or that and a number, leaves [0, `axis`) in some
+/// call: of an axis whose length a call decides, by the symbols alone.
+bool leavesOpenAxis(mlir::AffineExpr index, llvm::ArrayRef<Size> sizes, const Size &axis);
+
 /// Whether an index may be below 0, whatever its dimensions and symbols, none of which is: quotients and remainders of
 /// such a one round down.
 bool mayBeNegative(mlir::AffineExpr expr);

@@ -73,7 +73,7 @@ LogicalResult MapOp::verify() {
       return emitOpError("expected map ")
              << i << " to be of sums, products, floordiv and mod by what is positive, got " << attr;
     for (auto [axis, index, size] : llvm::enumerate(map.getResults(), getSizes(from)))
-      if (!isEmpty && IndexRange::of(index, sizes).leaves(size))
+      if (!isEmpty && (IndexRange::of(index, sizes).leaves(size) || leavesOpenAxis(index, sizes, size)))
         return emitOpError("expected map ")
                << i << " to stay inside axis " << axis << " of " << from << ", got " << attr;
     if (argument.getType() != scalarType(from.getElementType()))

@@ -232,3 +232,25 @@ func.func @map_leaves(%x: tensor<?x16xf32, #tutti.sizes<batch>>) {
   }
   return
 }
+
+// -----
+
+func.func @behind_the_batch(%x: tensor<?x3xf32, #tutti.sizes<batch>>) {
+  // expected-error@+1 {{'tutti.map' op expected map 0 to stay inside axis 0 of 'tensor<?x3xf32, #tutti.sizes<batch>>'}}
+  %0 = tutti.map %x [affine_map<(b, n) -> (b + 1, n)>] : (tensor<?x3xf32, #tutti.sizes<batch>>) -> tensor<?x3xf32, #tutti.sizes<batch>> {
+  ^bb0(%e: f32):
+    tutti.yield %e : f32
+  }
+  return
+}
+
+// -----
+
+func.func @another_size(%x: tensor<?x3xf32, #tutti.sizes<batch>>) {
+  // expected-error@+1 {{'tutti.map' op expected map 0 to stay inside axis 0 of 'tensor<?x3xf32, #tutti.sizes<batch>>'}}
+  %0 = tutti.map %x [affine_map<(s, n) -> (s, n)>] : (tensor<?x3xf32, #tutti.sizes<batch>>) -> tensor<?x3xf32, #tutti.sizes<sequence>> {
+  ^bb0(%e: f32):
+    tutti.yield %e : f32
+  }
+  return
+}
