@@ -8,6 +8,9 @@ set_target_properties(tutti_shared PROPERTIES EXPORT_NAME tutti)
 install(TARGETS tutti_shared tutti_static EXPORT TuttiTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
+foreach(component runtime development) # each may be the only one that somebody packs
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/licenses/tutti COMPONENT ${component})
+endforeach()
 install(EXPORT TuttiTargets NAMESPACE Tutti:: DESTINATION ${package} COMPONENT development)
 install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   COMPONENT development)

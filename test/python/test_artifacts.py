@@ -2,6 +2,7 @@
 """What artifacts say and refuse, new weights, programs; and what the package is made of."""
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import tarfile
@@ -35,6 +36,10 @@ class Artifacts(Package):
     def test_is_refused(self):
         with self.fails(FileNotFoundError, "NOT_FOUND", "nowhere"):
             tutti.load("/nowhere.tutti")
+        for kind, code in ((tutti.UsageError, 2), (tutti.NoFileError, 2), (tutti.DamagedError, 3), (tutti.UnsupportedError, 4), (tutti.DeviceError, 5),
+                           (tutti.ResourceError, 6), (tutti.InternalError, 70)):
+            self.assertEqual(kind("somebody's own").exit_code, code)
+        self.assertEqual(tutti.NoFileError("x").errno, errno.ENOENT)
         with self.fails(ValueError, "INVALID_ARGUMENT", "regular file"):
             tutti.load(SCRATCH.name)
         whole = digits().read_bytes()

@@ -214,7 +214,7 @@ typedef struct tutti_tensor {
   int32_t rank;
   const int64_t *dims;    /**< rank of them; may be NULL when rank is 0 */
   const int64_t *strides; /**< bytes from one index to the next, rank of them; NULL = dense and row-major */
-  void *data;             /**< aligned to its element; inputs and weights are only read */
+  void *data; /**< aligned to its element, but a weight, which is copied; inputs and weights are only read */
   tutti_memory_t memory;
 } tutti_tensor_t;
 
@@ -285,9 +285,11 @@ typedef struct tutti_session_options {
    * are also "cpu-v3" and "cpu-avx512"; "cpu": the best of them for this CPU, as NULL is where the device is a CPU. */
   const char *target;
   tutti_device_t device;
-  uint32_t ordinal; /**< which CUDA device, as the driver counts them; that of `context` or `stream`, if given */
-  void *context;    /**< a CUcontext to work in, which outlives the session and the artifact; NULL: the stream's, or the
-                         device's primary context */
+  /** Which CUDA device, as the driver counts them; that of `context` or `stream`, if given. None of the three says
+   * anything to a session on a CPU. */
+  uint32_t ordinal;
+  void *context; /**< a CUcontext to work in, which outlives the session and the artifact; NULL: the stream's, or the
+                      device's primary context */
   /** A CUstream to work on, which outlives the session; NULL, which is also how PyTorch names its default stream: one
    * of the session's own, which waits for no other. Then what writes an input in device memory, and what reads an
    * output that the run will write, has to have ended before the run is started. The default stream of a context has a
@@ -359,8 +361,9 @@ TUTTI_API tutti_status_t tutti_session_set_dimension(tutti_session_t *session, c
  * the data has to be there, `stream` of tutti_session_options_t says. data == NULL and the dtype TUTTI_NONE let the
  * input go: until another is bound, runs are TUTTI_NOT_BOUND. Errors: TUTTI_NOT_FOUND, TUTTI_DTYPE_MISMATCH,
  * TUTTI_SHAPE_MISMATCH (rank, fixed dims, strides; dims that depend on others are checked when they are used),
- * TUTTI_INVALID_ARGUMENT (memory of another device or kind, or misaligned), TUTTI_UNSUPPORTED (strides of elements
- * below a byte), TUTTI_DRIVER_ERROR (asking the driver about the memory, or waiting for a run under way). */
+ * TUTTI_INVALID_ARGUMENT (a rank or a dim that no tensor has, dims that are NULL, memory of another device or kind, or
+ * misaligned), TUTTI_UNSUPPORTED (strides of elements below a byte), TUTTI_DRIVER_ERROR (asking the driver about the
+ * memory, or waiting for a run under way). */
 TUTTI_API tutti_status_t tutti_session_bind_input(tutti_session_t *session, const tutti_tensor_t *tensor);
 
 /** Binds an output to the caller's memory, which a run writes: the next run is TUTTI_INVALID_ARGUMENT if an input or
