@@ -123,14 +123,21 @@ def run(page: str, environment: dict, scratch: Path) -> str:
     return ""
 
 
+def anchors(page: Path) -> set[str]:
+    """What links call the page's headings."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in re.findall(r"^#+ (.*)$", text, re.M)}
+
+
 def dangling(root: Path, names: list[str]) -> str:
-    """Links of pages to files that are not there, a line each."""
+    """Links of pages to files, or headings of pages, that are not there, a line each."""
     lines = []
     for name in names:
         text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", (root / name).read_text(), flags=re.M | re.S)
-        for target in re.findall(r"\]\(([^)#\s]+)[^)\s]*\)", text):
-            if "://" not in target and not (root / name).parent.joinpath(target).exists():
-                lines.append(f"{name} points at {target}, which is not there")
+        for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", text):
+            file = (root / name).parent.joinpath(target) if target else root / name
+            if "://" not in target and not (file.exists() and (not anchor or file.suffix != ".md" or anchor in anchors(file))):
+                lines.append(f"{name} points at {target}{'#' * bool(anchor)}{anchor}, which is not there")
     return "\n".join(lines)
 
 
