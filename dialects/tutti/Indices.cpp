@@ -89,8 +89,9 @@ bool leavesOpenAxis(AffineExpr index, llvm::ArrayRef<Size> sizes, const Size &ax
   auto dim = dyn_cast<AffineDimExpr>(index);
   if (!dim || axis.isFixed() || sizes[dim.getPosition()].isFixed())
     return false;
-  const Size &own = sizes[dim.getPosition()];
-  return own == axis ? added != 0 : added < 0 || !axis.dividedBy(own);
+  // An axis of so many times the dimension's size goes on behind it by a fixed multiple at least, if by any.
+  std::optional<Size> times = axis.dividedBy(sizes[dim.getPosition()]);
+  return added < 0 || !times || added > (times->isFixed() ? times->getFixed() - 1 : 0);
 }
 
 bool mayBeNegative(AffineExpr expr) {

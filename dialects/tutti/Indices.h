@@ -23,8 +23,9 @@ struct IndexRange {
   bool leaves(const Size &size) const;
 };
 
-/// Whether an index that is one of the dimensions, each in [0, size), or that and a number, leaves [0, `axis`) in some
-/// call: of an axis whose length a call decides, by the symbols alone.
+/// Whether an index that is one of the dimensions, each in [0, size), or that and a number, leaves [0, `axis`) where
+/// each symbol is 1, or is not known to stay there: of an axis and a dimension whose sizes a call decides. Of other
+/// indices it says nothing.
 bool leavesOpenAxis(mlir::AffineExpr index, llvm::ArrayRef<Size> sizes, const Size &axis);
 
 /// Whether an index may be below 0, whatever its dimensions and symbols, none of which is: quotients and remainders of

@@ -7,6 +7,10 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 
+#include <algorithm>
+#include <optional>
+#include <string>
+
 namespace tutti {
 
 /// Whether tensors have elements of this type: floats of 16, 32 and 64 bits, bfloat16, integers of 8 to 64 with and

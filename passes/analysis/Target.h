@@ -67,8 +67,8 @@ struct TargetTraits {
   // What a launch takes.
   /// A launch has at most so many words of parameters, 8 bytes each.
   int64_t launchWords;
-  /// Whether compiling decides how many rows a task has (tutti-schedule): then tasks are counted in 31 bits. Of a CUDA
-  /// kernel each call takes one of several geometries, and rows are counted so.
+  /// Whether compiling decides how many rows a task has (tutti-schedule): then tasks are counted in 31 bits. A call of
+  /// a CUDA kernel takes one of several geometries; there rows are.
   bool schedulesTasks;
   /// The rows of a task have at most so many bytes of working memory. A CUDA block's is shared memory, which tutti-fuse
   /// keeps to.

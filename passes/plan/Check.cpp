@@ -79,8 +79,11 @@ private:
 
   LogicalResult checkKernels() {
     for (auto kernel : module.getOps<plan::KernelOp>()) {
-      if (!kernel.getSchedule() && TargetTraits::of(module).schedulesTasks)
-        return kernel.emitOpError("expected a schedule: --tutti-schedule comes before this pass");
+      bool isScheduled = bool(kernel.getSchedule());
+      if (isScheduled != TargetTraits::of(module).schedulesTasks)
+        return kernel.emitOpError(isScheduled
+                                      ? "expected no schedule of a CUDA device's kernel: each call takes a geometry"
+                                      : "expected a schedule: --tutti-schedule comes before this pass");
       if (kernel.getLifted() && !largest.know(kernel.membersSize()))
         return kernel.emitOpError("runs over '") << kernel.membersSize() << "', but the module does not say how many "
                                                  << "members that are: expected tutti.members";

@@ -145,8 +145,8 @@ private:
   /// What the runtime holds artifacts to: rows, or tasks, are counted in 31 bits.
   LogicalResult checkCounts(plan::DispatchOp dispatch, plan::KernelOp kernel, const std::optional<Size> &rows) {
     int64_t members = kernel.getLifted() ? largest.of(kernel.membersSize()) : 1, most = INT32_MAX;
-    if (std::optional<plan::ScheduleAttr> schedule = kernel.getSchedule())
-      most = most / std::max<int64_t>(members, 1) * schedule->getQuantum();
+    if (TargetTraits::of(module).schedulesTasks)
+      most = most / std::max<int64_t>(members, 1) * kernel.getSchedule()->getQuantum();
     if (std::optional<int64_t> wanted = rows ? largest.of(*rows) : std::nullopt; wanted && *wanted <= most)
       return success();
     return dispatch.emitError("a launch of ")

@@ -44,7 +44,7 @@ public:
   tutti_status_t verifyWeights(Segments which, tutti_error_t *error) const;
 
   Weights weights;
-  CudaDevices *cuda = nullptr; ///< its own (device/Engine.h)
+  CudaDevices *cuda = nullptr; ///< its own (Engine.h)
 
 private:
   Artifact() : weights(*this) {}

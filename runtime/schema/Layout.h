@@ -27,9 +27,10 @@ struct PanelBlock {
 /// Columns of a whole panel.
 constexpr int64_t panelColumns = 32;
 
-/// So many terms the last `columns` of a matrix, 8 or fewer, sum one after the other. Where there are more, lanes that
-/// share the terms are sooner done, though the tree of their sums takes as long as some twenty terms for 8 columns, and
-/// rows that are windows of an image have to be put together first: of 5x5 windows of one channel that is dearer.
+/// The most terms that the last `columns` (8 or fewer) of a matrix sum one after the other. Where there are more, lanes
+/// that share the terms are sooner done, though the tree of their sums takes as long as some twenty terms for 8
+/// columns, and rows that are windows of an image have to be put together first: of 5x5 windows of one channel that is
+/// dearer.
 constexpr int64_t mostTerms(int64_t columns) { return columns > 4 ? 28 : columns > 2 ? 10 : 6; }
 
 /// The block that starts at column `col` of a [K, N] matrix: 32 wide while 28 or more columns remain, then at most one
@@ -106,7 +107,7 @@ constexpr int64_t elementsOfWord(Layout layout) {
 /// 8 `tiles` columns of a matrix, tile after tile: column col + tiles g + j is column g of tile j, so what a lane of
 /// tensor cores has of a row in all tiles are neighbours. What is beyond K and N is zero.
 ///
-/// A tile's 16 rows each are core matrices (PTX ISA, "wgmma", shared memory without swizzling), [8][4] words each,
+/// Each 16 rows of a tile are core matrices (PTX ISA, "wgmma", shared memory without swizzling) of [8][4] words,
 /// which ldmatrix gives a warp as fragments: lane 4 g + t has word (g, t) of each. Of floats there are four; word (i,
 /// g, t) is of column g and of the row 16 group + 4 t + i, so that a lane of its four rows of an activation reads
 /// neighbours. Of 16-bit elements there are two; word (i, g, t) is of column g and of the rows 16 group + 8 i + 2 t and

@@ -86,11 +86,13 @@ TEST(Abi, optionsOfTheFirstVersion) {
   options.struct_size = first;
   std::memcpy(bytes, &options, first);
   tutti_error_t error;
+  auto *older = reinterpret_cast<tutti_session_options_t *>(bytes);
+  ASSERT_EQ(tutti_artifact_choose_device(f.artifact.get(), older, &error), TUTTI_OK) << error.message;
+  EXPECT_EQ(older->device, TUTTI_DEVICE_CPU);
+  for (size_t i = first; i < sizeof(bytes); ++i)
+    EXPECT_EQ(bytes[i], 0xff) << i; // nor writes there
   tutti_session_t *session = nullptr;
-  ASSERT_EQ(tutti_session_create(f.artifact.get(), reinterpret_cast<const tutti_session_options_t *>(bytes), &session,
-                                 &error),
-            TUTTI_OK)
-      << error.message;
+  ASSERT_EQ(tutti_session_create(f.artifact.get(), older, &session, &error), TUTTI_OK) << error.message;
   tutti_session_destroy(session);
 }
 

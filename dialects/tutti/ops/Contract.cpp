@@ -98,9 +98,13 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *context, std::optional<L
 LogicalResult ContractOp::verifyNumerics(NumericsAttr numerics) {
   if (numerics.getRule() == NumericsRule::lanes)
     return emitOpError("expected the rule panels or chain, got lanes");
-  ContractSpec spec = labels();
-  if (numerics.getRule() == NumericsRule::panels && !spec.isRowsTimesWeight(/*lifted=*/spec.rhs.size() == 3))
-    return emitOpError("expected the rule chain, as \"") << spec.str() << "\" is not rows times a weight";
+  // Asked before the result's type is: labels that do not fit the operands are that check's.
+  std::optional<ContractSpec> spec = ContractSpec::parse(getSpec());
+  if (!spec || int64_t(spec->lhs.size()) != typeOf(getLhs()).getRank() ||
+      int64_t(spec->rhs.size()) != typeOf(getRhs()).getRank())
+    return success();
+  if (numerics.getRule() == NumericsRule::panels && !spec->isRowsTimesWeight(/*lifted=*/spec->rhs.size() == 3))
+    return emitOpError("expected the rule chain, as \"") << spec->str() << "\" is not rows times a weight";
   if (!numerics.getChunk())
     return emitOpError("expected numerics with a chunk");
   if (*numerics.getChunk() == 0 && terms() != Size(0))

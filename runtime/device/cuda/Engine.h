@@ -10,8 +10,9 @@ namespace tutti::rt {
 /// The kernel ABI: one struct by value, the addresses of the launch's arguments (for a per-member weight, of a table of
 /// one address per position of the active set), then the sizes. One launch is launched; several are a graph, whose
 /// nodes get new parameters when addresses or sizes change. Of a launch's geometries each call takes the one that is
-/// predicted to be fastest (Tile.h): a node's function may change, of one context, as all here are. Its cluster may
-/// not, so there are two graphs where geometries differ in it; calls that neither fits are launched one by one.
+/// predicted to be fastest (runtime/support/GridChoice.h): a node's function may change, of one context, as all here
+/// are. Its cluster may not, so there are two graphs where geometries differ in it; calls that neither fits are
+/// launched one by one.
 class CudaEngine final : public Engine, private Weights::Runs {
 public:
   explicit CudaEngine(Call &call) : call(call) {}

@@ -256,3 +256,35 @@ func.func @arg_chunk(%x: tensor<4x4xf32>) {
   %0 = tutti.arg max %x axis 0 numerics<rule = chain, chunk = 4> : tensor<4x4xf32>
   return
 }
+
+// -----
+
+func.func @labels_0(%x: tensor<4x4xf32>) {
+  // expected-error@+1 {{'tutti.contract' expected labels such as}}
+  %0 = "tutti.contract"(%x, %x) <{spec = "bk", numerics = #tutti.numerics<rule = panels, chunk = 4>}> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @labels_1(%x: tensor<4x4xf32>) {
+  // expected-error@+1 {{'tutti.contract' expected labels such as}}
+  %0 = "tutti.contract"(%x, %x) <{spec = "bkz,kn->bn", numerics = #tutti.numerics<rule = chain, chunk = 0>}> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @labels_2(%x: tensor<4x4xf32>) {
+  // expected-error@+1 {{'tutti.contract' expected labels such as}}
+  %0 = "tutti.contract"(%x, %x) <{spec = "b1,kn->bn", numerics = #tutti.numerics<rule = chain, chunk = 0>}> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @labels_3(%x: tensor<4x4xf32>) {
+  // expected-error@+1 {{'tutti.contract' expected labels such as}}
+  %0 = "tutti.contract"(%x, %x) <{spec = "", numerics = #tutti.numerics<rule = chain, chunk = 0>}> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}

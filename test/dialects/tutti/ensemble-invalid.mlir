@@ -254,3 +254,14 @@ func.func @another_size(%x: tensor<?x3xf32, #tutti.sizes<batch>>) {
   }
   return
 }
+
+// -----
+
+func.func @behind_a_multiple(%x: tensor<?x3xf32, #tutti.sizes<4*batch>>) {
+  // expected-error@+1 {{'tutti.map' op expected map 0 to stay inside axis 0 of 'tensor<?x3xf32, #tutti.sizes<4*batch>>'}}
+  %0 = tutti.map %x [affine_map<(b, n) -> (b + 4, n)>] : (tensor<?x3xf32, #tutti.sizes<4*batch>>) -> tensor<?x3xf32, #tutti.sizes<batch>> {
+  ^bb0(%e: f32):
+    tutti.yield %e : f32
+  }
+  return
+}
