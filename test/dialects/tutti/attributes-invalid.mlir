@@ -260,7 +260,8 @@ func.func @arg_chunk(%x: tensor<4x4xf32>) {
 // -----
 
 func.func @labels_0(%x: tensor<4x4xf32>) {
-  // expected-error@+1 {{'tutti.contract' expected labels such as}}
+  // expected-error@+2 {{'tutti.contract' expected labels such as}}
+  // expected-error@+1 {{'tutti.contract' op failed to infer returned types}}
   %0 = "tutti.contract"(%x, %x) <{spec = "bk", numerics = #tutti.numerics<rule = panels, chunk = 4>}> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }
@@ -268,7 +269,8 @@ func.func @labels_0(%x: tensor<4x4xf32>) {
 // -----
 
 func.func @labels_1(%x: tensor<4x4xf32>) {
-  // expected-error@+1 {{'tutti.contract' expected labels such as}}
+  // expected-error@+2 {{'tutti.contract' expected labels such as}}
+  // expected-error@+1 {{'tutti.contract' op failed to infer returned types}}
   %0 = "tutti.contract"(%x, %x) <{spec = "bkz,kn->bn", numerics = #tutti.numerics<rule = chain, chunk = 0>}> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }
@@ -276,7 +278,8 @@ func.func @labels_1(%x: tensor<4x4xf32>) {
 // -----
 
 func.func @labels_2(%x: tensor<4x4xf32>) {
-  // expected-error@+1 {{'tutti.contract' expected labels such as}}
+  // expected-error@+2 {{'tutti.contract' expected labels such as}}
+  // expected-error@+1 {{'tutti.contract' op failed to infer returned types}}
   %0 = "tutti.contract"(%x, %x) <{spec = "b1,kn->bn", numerics = #tutti.numerics<rule = chain, chunk = 0>}> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }
@@ -284,7 +287,8 @@ func.func @labels_2(%x: tensor<4x4xf32>) {
 // -----
 
 func.func @labels_3(%x: tensor<4x4xf32>) {
-  // expected-error@+1 {{'tutti.contract' expected labels such as}}
+  // expected-error@+2 {{'tutti.contract' expected labels such as}}
+  // expected-error@+1 {{'tutti.contract' op failed to infer returned types}}
   %0 = "tutti.contract"(%x, %x) <{spec = "", numerics = #tutti.numerics<rule = chain, chunk = 0>}> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }
