@@ -16,9 +16,8 @@ Failure createSession(const Artifact &artifact, tutti_session_options_t &options
 /// Sizes by name.
 using Binding = std::vector<std::pair<std::string, int64_t>>;
 /// Options for programs of the device that `options` names or leaves open: for each list of dimensions that can have
-/// these values the first one. Where there are several lists, values that none of them has are an error
-/// that says what there is; a single one is chosen whatever the values, as its sizes are for whoever binds them to
-/// check.
+/// these values the first one. Where there are several lists, values that none of them has are an error that says what
+/// there is; a single one is chosen whatever the values, as its sizes are for whoever binds them to check.
 Failure choosePrograms(const Artifact &artifact, const Binding &binding, const tutti_session_options_t &options,
                        std::vector<tutti_session_options_t> &chosen);
 /// "h=12, batch=1..64": a program's dimensions.

@@ -70,10 +70,9 @@ mlir::Value combined(Code &code, ReduceKind kind, mlir::Value a, mlir::Value c);
 mlir::Value multiplyAddBytes(Code &code, const CpuLevel &level, mlir::Value left, mlir::Value right, mlir::Value sum);
 
 /// What a reduction has made of some elements, scalars or vectors, in as many values as are carried through its loop.
-/// A maximum of floats that keeps a NaN and both zeros is a chain of six
-/// instructions that wait for each other. An extreme is instead found from the elements' bits: the largest as signed
-/// numbers, the smallest and the largest as unsigned ones, where no instruction waits for another and any order will
-/// do.
+/// A maximum of floats that keeps a NaN and both zeros is a chain of six instructions that wait for each other. An
+/// extreme is instead found from the elements' bits: the largest as signed numbers, the smallest and the largest as
+/// unsigned ones, where no instruction waits for another and any order will do.
 class Fold {
 public:
   Fold(Code &code, ReduceKind kind, mlir::Type type);
