@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The headers of MLIR, and the dialects', that nearly every file of the compiler reads. Each includes what it uses all
-// the same: layers are checked by what stands there (test/budget/includes.py).
+// the same: layers are checked by what stands there (test/budget/house.py).
 #include "dialects/plan/Plan.h"
 #include "dialects/tutti/Tutti.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OPS = ROOT / "dialects" / "tutti" / "ops"
 PLAN = ROOT / "dialects" / "plan" / "PlanOps.td"
 PASSES = ROOT / "passes" / "Passes.td"
+CODE_PASSES = ROOT / "compiler" / "codegen" / "Passes.td"
 ONNX = ROOT / "compiler" / "import" / "onnx" / "ops"
 TOOLS = ("tutti-compile", "tutti-run", "tutti-verify", "tutti-bench", "tutti-inspect")
 HEAD = "<!-- Written by docs/generate.py from {source}: change that, then run ./dev docs. -->"
@@ -307,10 +308,32 @@ MODEL = """module attributes {tutti.members = 10 : i64, tutti.sizes = {batch = a
 """
 
 
+def about_pass(one: dict, level: str = "##") -> list[str]:
+    lines = [f"{level} {one['argument']}", "", cell(one["summary"][0].upper() + one["summary"][1:]) + ".", ""]
+    if one.get("description"):
+        lines += [prose(one["description"]), ""]
+    return lines
+
+
+def code_passes(tools: Tools) -> list[str]:
+    """Those over the code of kernels, which no stage shows."""
+    found = tools.records(CODE_PASSES)
+    passes = listed(found, CODE_PASSES, "PassBase")
+    lines = ["## Over the code of kernels", "",
+             "What the emitters of kernels have written goes through these, in this order: on a CUDA device `tutti-expand-math` alone, on a CPU all, of",
+             "which AVX2 takes no instructions of AVX-512's. Their input is `func`, `scf`, `arith`, `math`, `vector` and `llvm`; `test/codegen` has an example of each.", "",
+             *(f"- [`{one['argument']}`](#{one['argument']}): {cell(one['summary'])}" for one in passes), ""]
+    for one in passes:
+        lines += about_pass(one, "###")
+        options = [found[option["def"]] for option in one["options"]]
+        lines += [f"`{option['argument']}`: {option['description']}; {option['defaultValue']} when absent.\n" for option in options]
+    return lines
+
+
 def passes_page(tools: Tools) -> str:
     found = tools.records(PASSES)
     passes = listed(found, PASSES, "PassBase")
-    lines = [HEAD.format(source="passes/Passes.td and tutti-opt"), "# Passes", "", "```sh", "cat > model.mlir <<'END'", *MODEL.splitlines(), "END",
+    lines = [HEAD.format(source="passes/Passes.td, compiler/codegen/Passes.td and tutti-opt"), "# Passes", "", "```sh", "cat > model.mlir <<'END'", *MODEL.splitlines(), "END",
              "tutti-opt model.mlir --tutti-vmap", "```", "",
              "In the order in which the compiler runs them; `tutti-opt` runs any of them by its flag, and `tutti-compile --dump-stages DIR` writes what it had",
              "after each stage. `--tutti-to-batched`, `-to-kernels` and `-to-planned` run all that lead to a stage from the one before it. Below, the model above (ten members, a trunk that they share, a layer of their own, the mean of their outputs) after each pass in turn,",
@@ -319,11 +342,9 @@ def passes_page(tools: Tools) -> str:
     text = tools.opt(MODEL)
     for one in passes:
         before, text = text, tools.opt(text, f"--{one['argument']}")
-        lines += [f"## {one['argument']}", "", cell(one["summary"][0].upper() + one["summary"][1:]) + ".", ""]
-        if one.get("description"):
-            lines += [prose(one["description"]), ""]
+        lines += about_pass(one)
         lines += ["Nothing changes in this model.", ""] if before == text else mlir(text.rstrip().splitlines())
-    return "\n".join(lines)
+    return "\n".join(lines + code_passes(tools))
 
 
 def tools_page(tools: Tools) -> str:

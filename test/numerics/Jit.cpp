@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The way from a math op to native code: parse, expand, lower, optimise, link.
 #include "Jit.h"
-#include "compiler/codegen/Math.h"
-#include "compiler/codegen/cpu/Image.h"
+#include "compiler/codegen/Passes.h"
 #include "dialects/tutti/Tutti.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -81,14 +80,15 @@ MathLoop::MathLoop(const Options &options) : state(std::make_unique<State>()) {
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(source(options), &context);
   if (!module)
     llvm::report_fatal_error("the source of a math loop does not parse");
-  if (options.cpu == "x86-64-v4")
-    scaleExponentials(*module);
-  expandMath(*module);
-  if (options.cpu == "x86-64-v4")
-    rangeExtremes(*module);
-  if (options.one)
-    divideByOne(*module);
   PassManager pm(&context);
+  bool isAvx512 = options.cpu == "x86-64-v4";
+  if (isAvx512)
+    pm.addPass(createCpuExponentialsPass());
+  pm.addPass(createExpandMathPass());
+  if (isAvx512)
+    pm.addPass(createCpuExtremesPass());
+  if (options.one)
+    pm.addPass(createCpuDivisionsPass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertVectorToLLVMPass());

@@ -18,7 +18,7 @@ public:
     int lanes = 16; ///< 1 is scalar code
     std::string cpu = "x86-64-v3";
     std::string constant = {}; ///< if given, the number that stands for the second operand
-    bool one = false;          ///< y[0] stands for all of the second operand, and divisions by it are divideByOne's
+    bool one = false; ///< y[0] stands for all of the second operand, and divisions by it are tutti-cpu-divisions'
   };
   /// `element` is f32, f64, i32 or i64. Aborts with a message when the op does not compile, or compiles to code that
   /// calls anything.

@@ -3,7 +3,7 @@
 // tests and for debugging.
 #include "dialects/Dialects.h"
 
-#include "compiler/codegen/Math.h"
+#include "compiler/codegen/Passes.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 
@@ -16,9 +16,10 @@ int main(int argc, char **argv) {
   llvm::cl::AddExtraVersionPrinter([](llvm::raw_ostream &os) { os << "tutti " TUTTI_VERSION "\n"; });
   mlir::DialectRegistry registry;
   tutti::insertDialects(registry);
+  registry.insert<mlir::LLVM::LLVMDialect, mlir::scf::SCFDialect>(); // of the code of kernels
   tutti::registerTuttiPasses();
   tutti::registerStagePipelines();
-  tutti::registerExpandMathPass();
+  tutti::registerTuttiCodegenPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "tutti-opt: passes of the Tutti compiler\n", registry));

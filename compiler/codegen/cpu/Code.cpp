@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The words in which the CPU emitters write.
 #include "Code.h"
-#include "Vectors.h"
+#include "compiler/codegen/cpu/lowering/Vectors.h"
 
 #include "runtime/schema/Levels.h"
 

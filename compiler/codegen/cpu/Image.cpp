@@ -1,25 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lowering to LLVM, machine code, and linking to a flat image.
 #include "Image.h"
-#include "compiler/codegen/Math.h"
+#include "compiler/codegen/cpu/lowering/Lowering.h"
 #include "compiler/support/Error.h"
 #include "compiler/support/TemporaryFolder.h"
 
 #include "lld/Common/Driver.h"
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -48,38 +38,11 @@ static llvm::Error internalError(const llvm::Twine &what) {
   return fail(ExitCode::internal, "code generation failed: " + what);
 }
 
-/// Verifies once, behind all passes: behind each it takes as long as some of them.
-static LogicalResult run(PassManager &passes, ModuleOp module) {
-  passes.enableVerifier(false);
-  return success(succeeded(passes.run(module)) && succeeded(verify(module)));
-}
-
 static llvm::Error lower(ModuleOp module, const CpuLevel &level) {
   PassManager passes(module.getContext());
-  passes.addPass(createCanonicalizerPass());
-  passes.addPass(createCSEPass());
-  if (failed(run(passes, module)))
-    return internalError("canonicalization");
-  batchMath(module, level.mathVectors);
-  bool isAvx512 = level.vectorBits == 512;
-  if (isAvx512)
-    scaleExponentials(module);
-  expandMath(module);
-  holdShortFloatsAsBits(module);
-  if (isAvx512) {
-    rangeExtremes(module);
-    divideByOne(module); // half as long a division costs a third
-  }
-  PassManager lowering(module.getContext());
-  lowering.addPass(createSCFToControlFlowPass());
-  lowering.addPass(createConvertMathToLLVMPass());
-  lowering.addPass(createConvertVectorToLLVMPass());
-  lowering.addPass(createArithToLLVMConversionPass());
-  lowering.addPass(createConvertControlFlowToLLVMPass());
-  lowering.addPass(createConvertFuncToLLVMPass());
-  lowering.addPass(createUBToLLVMConversionPass());
-  lowering.addPass(createReconcileUnrealizedCastsPass());
-  if (failed(run(lowering, module)))
+  addLowering(passes, level);
+  passes.enableVerifier(false); // once, behind all: behind each it takes as long as some of them
+  if (failed(passes.run(module)) || failed(verify(module)))
     return internalError("lowering to LLVM");
   return llvm::Error::success();
 }

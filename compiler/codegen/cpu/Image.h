@@ -20,21 +20,6 @@ struct CpuImage {
 llvm::Expected<CpuImage> buildCpuImage(mlir::ModuleOp module, const CpuLevel &level,
                                        llvm::ArrayRef<std::string> kernels);
 
-/// Makes up to `most` (a power of two) neighbouring math functions one on a longer vector. Changes no bit.
-void batchMath(mlir::ModuleOp module, unsigned most);
-
-/// Makes e^x of vectors with AVX-512's multiplication by a power of two. Changes no bit.
-void scaleExponentials(mlir::ModuleOp module);
-
-/// Makes maximumf and minimumf of vectors with AVX-512's range. Changes no bit but a NaN's payload.
-void rangeExtremes(mlir::ModuleOp module);
-
-/// Makes values of bfloat16 integers of 16 bits. Changes no bit.
-void holdShortFloatsAsBits(mlir::ModuleOp module);
-
-/// Divides vectors of floats by one number as multiplications and fma. Changes no bit.
-void divideByOne(mlir::ModuleOp module);
-
 } // namespace tutti
 
 #endif

@@ -2,7 +2,7 @@
 // Scalar code as CUDA C++. NVRTC contracts nothing (--fmad=false): a product and a sum are one only where the IR says
 // fma.
 #include "Scalar.h"
-#include "compiler/codegen/Math.h"
+#include "compiler/codegen/math/Math.h"
 #include "compiler/support/Error.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"

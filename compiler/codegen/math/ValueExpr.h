@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Expressions over MLIR values: arithmetic written as in C builds arith and math ops on scalars or vectors.
-#ifndef TUTTI_COMPILER_CODEGEN_VALUEEXPR_H
-#define TUTTI_COMPILER_CODEGEN_VALUEEXPR_H
+#ifndef TUTTI_COMPILER_CODEGEN_MATH_VALUEEXPR_H
+#define TUTTI_COMPILER_CODEGEN_MATH_VALUEEXPR_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

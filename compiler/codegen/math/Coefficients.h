@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Polynomials of the math functions, lowest power first: minimax fits (Remez) in 50 digits, each coefficient rounded to
 // its format and the rest fitted again. Where a comment names two errors, the second table is the one for double.
-#ifndef TUTTI_COMPILER_CODEGEN_MATHCOEFFICIENTS_H
-#define TUTTI_COMPILER_CODEGEN_MATHCOEFFICIENTS_H
+#ifndef TUTTI_COMPILER_CODEGEN_MATH_COEFFICIENTS_H
+#define TUTTI_COMPILER_CODEGEN_MATH_COEFFICIENTS_H
 
 namespace tutti {
 

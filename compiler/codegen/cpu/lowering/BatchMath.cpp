@@ -5,13 +5,11 @@
 // scheduler's hundred or so places, which hold three such chains; it needs eight to keep its multipliers busy. One
 // operation on a vector of several registers becomes that many operations side by side, so that what lies in the
 // scheduler is independent.
-#include "Image.h"
 #include "Vectors.h"
 
-#include "compiler/codegen/Math.h"
-#include "compiler/codegen/cpu/Code.h"
+#include "compiler/codegen/Passes.h"
+#include "compiler/codegen/math/Math.h"
 
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
@@ -19,6 +17,8 @@
 using namespace mlir;
 
 namespace tutti {
+#define GEN_PASS_DEF_CPUBATCHMATHPASS
+#include "compiler/codegen/Passes.h.inc"
 
 /// Moves what `op` needs before `place`, in its block; false if that is one of `apart`, or cannot be moved.
 static bool hoistOperands(Operation *op, Operation *place, ArrayRef<Operation *> apart) {
@@ -92,7 +92,7 @@ static bool isAlike(Operation *a, Operation *b) {
          (!isa<arith::DivFOp>(a) || a->getOperand(1) == b->getOperand(1));
 }
 
-/// Functions, and divisions by one number, which are a few operations and a question about the vector (Divide.cpp).
+/// Functions, and divisions by one number, which are a few operations and a question about the vector (Divisions.cpp).
 static bool isLong(Operation &op) {
   if (!isa<arith::DivFOp>(op))
     return isExpanded(&op);
@@ -130,14 +130,19 @@ static void batch(Block &block, unsigned most) {
   }
 }
 
-void batchMath(ModuleOp module, unsigned most) {
-  if (most < 2)
-    return;
-  SmallVector<Block *> blocks;
-  module.walk([&](Block *block) { blocks.push_back(block); });
-  for (Block *block : blocks)
-    if (!block->empty())
-      batch(*block, most);
-}
+namespace {
+struct BatchMath : impl::CpuBatchMathPassBase<BatchMath> {
+  using CpuBatchMathPassBase::CpuBatchMathPassBase;
+  void runOnOperation() override {
+    if (most < 2)
+      return;
+    SmallVector<Block *> blocks;
+    getOperation().walk([&](Block *block) { blocks.push_back(block); });
+    for (Block *block : blocks)
+      if (!block->empty())
+        batch(*block, most);
+  }
+};
+} // namespace
 
 } // namespace tutti

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The larger and the smaller of two floats by AVX-512's `vrange`, which knows that -0 is below +0; a NaN is what the
 // sum of both is. LLVM makes three selections of it, by which a loop over two streams waits for fewer lines at a time.
-#include "Image.h"
 #include "Vectors.h"
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "compiler/codegen/Passes.h"
 
 using namespace mlir;
 
 namespace tutti {
+#define GEN_PASS_DEF_CPUEXTREMESPASS
+#include "compiler/codegen/Passes.h.inc"
 
 static Value extreme(ImplicitLocOpBuilder &b, Value x, Value y, bool largest) {
   constexpr int32_t ownSign = 1 << 2, roundAsTold = 4;
@@ -31,9 +32,13 @@ template <typename Op> static void rewrite(ModuleOp module, bool largest) {
   });
 }
 
-void rangeExtremes(ModuleOp module) {
-  rewrite<arith::MaximumFOp>(module, /*largest=*/true);
-  rewrite<arith::MinimumFOp>(module, /*largest=*/false);
-}
+namespace {
+struct Extremes : impl::CpuExtremesPassBase<Extremes> {
+  void runOnOperation() override {
+    rewrite<arith::MaximumFOp>(getOperation(), /*largest=*/true);
+    rewrite<arith::MinimumFOp>(getOperation(), /*largest=*/false);
+  }
+};
+} // namespace
 
 } // namespace tutti

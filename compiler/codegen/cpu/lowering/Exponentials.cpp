@@ -2,16 +2,16 @@
 // e^x = p 2^n by AVX-512's one instruction that multiplies by 2^n, for any n, and rounds once. In arithmetic n lies in
 // two factors, as no float holds all powers of two, which takes six instructions; as the first product is exact, that
 // is the same number (docs/numerics.md).
-#include "Image.h"
 #include "Vectors.h"
 
-#include "compiler/codegen/MathFunctions.h"
-
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "compiler/codegen/Passes.h"
+#include "compiler/codegen/math/Functions.h"
 
 using namespace mlir;
 
 namespace tutti {
+#define GEN_PASS_DEF_CPUEXPONENTIALSPASS
+#include "compiler/codegen/Passes.h.inc"
 
 /// p 2^n for a register, +0 where `counts` is not set.
 static Value scaled(ImplicitLocOpBuilder &b, Value p, Value n, Value counts) {
@@ -36,9 +36,13 @@ static Value exponential(ImplicitLocOpBuilder &b, Value argument) {
                     [&](ValueRange parts) { return scaled(b, parts[0], parts[1], parts[2]); });
 }
 
-void scaleExponentials(ModuleOp module) {
-  replaceInRegisters<math::ExpOp>(
-      module, [](ImplicitLocOpBuilder &b, math::ExpOp op) { return exponential(b, op.getOperand()); });
-}
+namespace {
+struct Exponentials : impl::CpuExponentialsPassBase<Exponentials> {
+  void runOnOperation() override {
+    replaceInRegisters<math::ExpOp>(
+        getOperation(), [](ImplicitLocOpBuilder &b, math::ExpOp op) { return exponential(b, op.getOperand()); });
+  }
+};
+} // namespace
 
 } // namespace tutti

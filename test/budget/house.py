@@ -24,8 +24,9 @@ RULES = [
     ("passes", {OURS: ["dialects", "passes", "runtime/schema/Limits.h"], THEIRS: ["mlir", "llvm"]}),
     # The rooms of the compiler. Those of code know nothing of files; those of files nothing of each other.
     ("compiler/codegen/cuda/device", {OURS: ["compiler/codegen/cuda/device"], THEIRS: []}),
-    ("compiler/codegen/cpu", {OURS: BELOW + ["compiler/codegen/*", "compiler/codegen/cpu"], THEIRS: None}),
-    ("compiler/codegen/cuda", {OURS: BELOW + ["compiler/codegen/*", "compiler/codegen/cuda"], THEIRS: None}),
+    ("compiler/codegen/math", {OURS: ["dialects", "compiler/codegen/*", "compiler/codegen/math"], THEIRS: ["mlir", "llvm"]}),
+    ("compiler/codegen/cpu", {OURS: BELOW + ["compiler/codegen/*", "compiler/codegen/math", "compiler/codegen/cpu"], THEIRS: None}),
+    ("compiler/codegen/cuda", {OURS: BELOW + ["compiler/codegen/*", "compiler/codegen/math", "compiler/codegen/cuda"], THEIRS: None}),
     ("compiler/codegen", {OURS: ["dialects", *SHARED, "compiler/codegen/*"], THEIRS: ["mlir", "llvm"]}),
     ("compiler/performance", {OURS: BELOW + ["compiler/codegen/*", "compiler/codegen/cuda", "compiler/performance"], THEIRS: None}),
     ("compiler/reference", {OURS: BELOW + ["compiler/reference"], THEIRS: None}),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Vectors as registers, in the code of kernels before it is lowered.
-#ifndef TUTTI_COMPILER_CODEGEN_CPU_VECTORS_H
-#define TUTTI_COMPILER_CODEGEN_CPU_VECTORS_H
+#ifndef TUTTI_COMPILER_CODEGEN_CPU_LOWERING_VECTORS_H
+#define TUTTI_COMPILER_CODEGEN_CPU_LOWERING_VECTORS_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trigonometric functions and their inverses. What each computes, its error and its special values: docs/numerics.md.
-#include "compiler/codegen/MathFunctions.h"
+#include "compiler/codegen/math/Functions.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tutti's own math functions: the same bits on every target, as sequences of IEEE operations.
-#ifndef TUTTI_COMPILER_CODEGEN_MATH_H
-#define TUTTI_COMPILER_CODEGEN_MATH_H
+#ifndef TUTTI_COMPILER_CODEGEN_MATH_MATH_H
+#define TUTTI_COMPILER_CODEGEN_MATH_MATH_H
 
 #include "mlir/IR/Operation.h"
 
@@ -17,9 +17,6 @@ void expandMath(mlir::Operation *root, llvm::function_ref<bool(mlir::Operation *
 
 /// Whether expandMath writes `op` as several operations.
 bool isExpanded(mlir::Operation *op);
-
-/// Makes expandMath known to tools as the pass tutti-expand-math.
-void registerExpandMathPass();
 
 } // namespace tutti
 

@@ -2,13 +2,13 @@
 // Values of bfloat16 as the 16 bits that they are. Nothing computes in that type: it is widened and rounded by
 // integers. But a value that is chosen, or lives from block to block, LLVM holds as a float, which it makes and rounds
 // by functions of a library that no artifact has.
-#include "Image.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "compiler/codegen/Passes.h"
 
 using namespace mlir;
 
 namespace tutti {
+#define GEN_PASS_DEF_CPUSHORTFLOATSPASS
+#include "compiler/codegen/Passes.h.inc"
 
 static Type asBits(Type type) {
   Type element = getElementTypeOrSelf(type);
@@ -26,7 +26,7 @@ static TypedAttr asBits(TypedAttr value) {
   return IntegerAttr::get(bits, cast<FloatAttr>(value).getValue().bitcastToAPInt());
 }
 
-void holdShortFloatsAsBits(ModuleOp module) {
+static void holdAsBits(ModuleOp module) {
   module.walk([](Operation *op) {
     for (Value result : op->getResults())
       result.setType(asBits(result.getType()));
@@ -44,5 +44,11 @@ void holdShortFloatsAsBits(ModuleOp module) {
     op.erase();
   });
 }
+
+namespace {
+struct ShortFloats : impl::CpuShortFloatsPassBase<ShortFloats> {
+  void runOnOperation() override { holdAsBits(getOperation()); }
+};
+} // namespace
 
 } // namespace tutti

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The functions that Math.cpp puts in the place of ops, by family, and what they share.
-#ifndef TUTTI_COMPILER_CODEGEN_MATHFUNCTIONS_H
-#define TUTTI_COMPILER_CODEGEN_MATHFUNCTIONS_H
+#ifndef TUTTI_COMPILER_CODEGEN_MATH_FUNCTIONS_H
+#define TUTTI_COMPILER_CODEGEN_MATH_FUNCTIONS_H
 
-#include "compiler/codegen/MathCoefficients.h"
-#include "compiler/codegen/ValueExpr.h"
+#include "compiler/codegen/math/Coefficients.h"
+#include "compiler/codegen/math/ValueExpr.h"
 
 #include <limits>
 
@@ -52,7 +52,7 @@ struct Pair {
   Expr high, low;
 };
 
-// MathExp.cpp
+// Exp.cpp
 /// e^x of a pair of doubles.
 Expr exp(Pair x);
 Expr exp(Expr x);
@@ -66,7 +66,7 @@ Expr log1pExp(Expr x);
 Expr mishGate(Expr x);
 Expr normalCdf(Expr x);
 
-// MathLog.cpp
+// Log.cpp
 Expr log(Expr x);
 Expr log1p(Expr x);
 Expr asinh(Expr x);
@@ -74,7 +74,7 @@ Expr acosh(Expr x);
 Expr atanh(Expr x);
 Expr pow(Expr x, Expr y);
 
-// MathTrig.cpp
+// Trig.cpp
 Expr sin(Expr x);
 Expr cos(Expr x);
 Expr tan(Expr x);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The logarithm, what is made of it, and powers. What each computes, its error and its special values:
 // docs/numerics.md.
-#include "compiler/codegen/MathFunctions.h"
+#include "compiler/codegen/math/Functions.h"
 
 using namespace mlir;
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The expansions of the math ops. What each computes, its error and its special values: docs/numerics.md.
-#include "compiler/codegen/Math.h"
-#include "compiler/codegen/MathFunctions.h"
+#include "compiler/codegen/math/Math.h"
+#include "compiler/codegen/Passes.h"
+#include "compiler/codegen/math/Functions.h"
 #include "dialects/tutti/Tutti.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Pass/Pass.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
 using namespace mlir;
 
 namespace tutti {
+#define GEN_PASS_DEF_EXPANDMATHPASS
+#include "compiler/codegen/Passes.h.inc"
+
 /// Whether a bit is true of any lane.
 static Value anyOf(Expr bit) {
   auto vector = dyn_cast<VectorType>(bit.type());
@@ -227,19 +227,9 @@ void expandMath(Operation *root, llvm::function_ref<bool(Operation *)> keep) {
 }
 
 namespace {
-struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMathPass)
-  StringRef getArgument() const override { return "tutti-expand-math"; }
-  StringRef getDescription() const override {
-    return "writes math ops as IEEE operations, by the rules of docs/numerics.md";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect>();
-  }
+struct ExpandMath : impl::ExpandMathPassBase<ExpandMath> {
   void runOnOperation() override { expandMath(getOperation()); }
 };
 } // namespace
-
-void registerExpandMathPass() { PassRegistration<ExpandMathPass>(); }
 
 } // namespace tutti

@@ -4,18 +4,16 @@
 // With z = 1 / y, q = x z and r = x - q y, each rounded once, q + r z rounded once is x / y rounded to nearest, unless
 // something under- or overflows on the way (Markstein, IBM J. Res. Dev. 34, 1990; Brisebarre, Muller and Raina, IEEE
 // Trans. Comput. 53, 2004). So no bit changes: where an exponent is far out, the division stays.
-#include "Image.h"
 #include "Vectors.h"
 
-#include "compiler/codegen/ValueExpr.h"
-
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "compiler/codegen/Passes.h"
+#include "compiler/codegen/math/ValueExpr.h"
 
 using namespace mlir;
 
 namespace tutti {
+#define GEN_PASS_DEF_CPUDIVISIONSPASS
+#include "compiler/codegen/Passes.h.inc"
 
 /// Where a divisor may lie: from 2^-60 to 2^60.
 constexpr uint64_t leastBits = uint64_t(127 - 60) << 23, mostBits = uint64_t(127 + 60) << 23;
@@ -41,6 +39,9 @@ static Value all(Expr conditions) {
 /// divisor as above, quotients, their errors and all products are then normal numbers.
 constexpr uint64_t moderateBit = 0x40000000;
 static Expr moderation(Expr x) { return x.bits() ^ (x.bits() << 1); }
+
+/// A register's.
+constexpr int64_t lanes = registerBits / 32;
 
 static void divide(arith::DivFOp op, Value scalar) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
@@ -82,29 +83,37 @@ static void divide(arith::DivFOp op, Value scalar) {
   op.erase();
 }
 
-void divideByOne(ModuleOp module) {
-  SmallVector<std::pair<arith::DivFOp, Value>> found;
-  module.walk([&](arith::DivFOp op) {
-    auto type = dyn_cast<VectorType>(op.getType());
-    if (!type || !type.getElementType().isF32())
-      return;
-    if (auto splat = op.getRhs().getDefiningOp<vector::BroadcastOp>();
-        splat && !isa<VectorType>(splat.getSource().getType()))
-      return found.emplace_back(op, splat.getSource()), void();
-    auto constant = op.getRhs().getDefiningOp<arith::ConstantOp>();
-    auto dense = constant ? dyn_cast<DenseFPElementsAttr>(constant.getValue()) : DenseFPElementsAttr();
-    if (dense && dense.isSplat())
-      found.emplace_back(op, nullptr);
-  });
-  for (auto [op, scalar] : found) {
-    Value divisor = scalar;
-    if (!divisor) {
-      ImplicitLocOpBuilder b(op.getLoc(), op);
-      auto dense = cast<DenseFPElementsAttr>(op.getRhs().getDefiningOp<arith::ConstantOp>().getValue());
-      divisor = arith::ConstantOp::create(b, dense.getSplatValue<FloatAttr>());
-    }
-    divide(op, divisor);
-  }
+/// A division and its divisor, which is null where a constant has it.
+using Division = std::pair<arith::DivFOp, Value>;
+static std::optional<Division> byOneNumber(arith::DivFOp op) {
+  auto type = dyn_cast<VectorType>(op.getType());
+  if (!type || !type.getElementType().isF32())
+    return std::nullopt;
+  if (auto splat = op.getRhs().getDefiningOp<vector::BroadcastOp>();
+      splat && !isa<VectorType>(splat.getSource().getType()))
+    return Division(op, splat.getSource());
+  SplatElementsAttr constant;
+  return matchPattern(op.getRhs(), m_Constant(&constant)) ? std::optional(Division(op, nullptr)) : std::nullopt;
 }
+
+namespace {
+struct Divisions : impl::CpuDivisionsPassBase<Divisions> {
+  void runOnOperation() override {
+    SmallVector<Division> found;
+    getOperation().walk([&](arith::DivFOp op) {
+      if (std::optional<Division> division = byOneNumber(op))
+        found.push_back(*division);
+    });
+    for (auto [op, divisor] : found) {
+      SplatElementsAttr constant;
+      if (!divisor && matchPattern(op.getRhs(), m_Constant(&constant))) {
+        ImplicitLocOpBuilder b(op.getLoc(), op);
+        divisor = arith::ConstantOp::create(b, constant.getSplatValue<FloatAttr>());
+      }
+      divide(op, divisor);
+    }
+  }
+};
+} // namespace
 
 } // namespace tutti

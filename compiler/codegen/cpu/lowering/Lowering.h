@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From the code that emitters write to the LLVM dialect.
+#ifndef TUTTI_COMPILER_CODEGEN_CPU_LOWERING_LOWERING_H
+#define TUTTI_COMPILER_CODEGEN_CPU_LOWERING_LOWERING_H
+
+#include "compiler/codegen/cpu/Code.h"
+
+#include "mlir/Pass/PassManager.h"
+
+namespace tutti {
+
+/// Behind these passes, over a module of emitted kernels, the LLVM dialect is all there is.
+void addLowering(mlir::OpPassManager &passes, const CpuLevel &level);
+
+} // namespace tutti
+
+#endif
