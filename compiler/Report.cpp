@@ -30,15 +30,11 @@ static KernelReport reportOf(plan::KernelOp kernel, plan::ProgramOp program, Arr
   report.lifted = kernel.getLifted();
   for (const Size &size : kernel.getRows().getValue())
     report.rows.push_back(size.str());
-  program.walk([&](plan::LaunchOp launch) {
-    if (launch.getKernel() != kernel.getSymName())
-      return;
-    ++report.launches;
-    if (auto schedule = launch.getSchedule()) {
-      report.tile = schedule->getTile();
-      report.scratch = schedule->getScratch();
-    }
-  });
+  program.walk([&](plan::LaunchOp launch) { report.launches += launch.getKernel() == kernel.getSymName(); });
+  if (auto schedule = kernel.getSchedule()) {
+    report.tile = schedule->getTile();
+    report.scratch = schedule->getScratch();
+  }
   kernel.walk([&](Operation *op) {
     report.heads += isa<HeadOp>(op);
     if (auto contraction = dyn_cast<ContractOp>(op))

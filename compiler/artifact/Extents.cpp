@@ -64,11 +64,11 @@ Extents::Grid Extents::gridOf(ArrayRef<plan::LaunchOp> parts, const CudaLaunch &
   std::unique_ptr<fb::ExtentT> x, y = of(Size(1)), z = of(Size(1));
   if (parts.size() == 1) {
     // The position in the active set is y, and where that does not suffice z (codegen/cuda/Kernel.h).
-    plan::LaunchOp op = parts.front();
-    x = tiles(op.getRows().getValue(), how.rows.front());
-    if (op.getLifted()) {
-      Size members = Size::symbol(op.membersSize());
-      bool fits = *plan::ProgramOp(program).mostOf(op.membersSize()) <= mostPlaneMembers;
+    plan::KernelOp kernel = plan::LaunchOp(parts.front()).lookupKernel();
+    x = tiles(*kernel.rowCount(), how.rows.front());
+    if (kernel.getLifted()) {
+      Size members = Size::symbol(kernel.membersSize());
+      bool fits = *plan::ProgramOp(program).mostOf(kernel.membersSize()) <= mostPlaneMembers;
       y = of(fits ? members : Size(membersInPlane));
       if (!fits)
         z = tiles(members, membersInPlane);
@@ -77,10 +77,10 @@ Extents::Grid Extents::gridOf(ArrayRef<plan::LaunchOp> parts, const CudaLaunch &
     // A block a tile and member, of one part after the other (device/tasks.cuh).
     x = std::make_unique<fb::ExtentT>();
     for (auto [each, rows] : llvm::zip_equal(parts, how.rows)) {
-      plan::LaunchOp part = each;
-      std::unique_ptr<fb::ExtentT> own = tiles(part.getRows().getValue(), rows);
-      if (part.getLifted())
-        multiply(*own, part.membersSize());
+      plan::KernelOp kernel = plan::LaunchOp(each).lookupKernel();
+      std::unique_ptr<fb::ExtentT> own = tiles(*kernel.rowCount(), rows);
+      if (kernel.getLifted())
+        multiply(*own, kernel.membersSize());
       x->base += own->base;
       llvm::move(own->terms, std::back_inserter(x->terms));
     }

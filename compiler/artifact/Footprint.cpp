@@ -66,9 +66,10 @@ std::optional<Footprint> footprintOf(plan::ProgramOp program, const WeightLayout
                   cuda ? kDeviceAlign : 1);
   }
   program.walk([&](plan::LaunchOp launch) {
-    if (auto placed = launch.getPlaced())
+    plan::KernelOp kernel = launch.lookupKernel();
+    if (auto placed = kernel.getPlaced())
       counter.add(all.tables, placed->size() * members * sizeof(void *), 1);
-    if (auto schedule = launch.getSchedule())
+    if (auto schedule = kernel.getSchedule())
       all.scratch = std::max<uint64_t>(all.scratch, llvm::alignTo(schedule->getScratch(), kPageBytes));
   });
   if (cuda)

@@ -340,23 +340,23 @@ private:
     fb::LaunchT &launch = *table;
     std::vector<unsigned> numbers;
     for (plan::LaunchOp op : parts) {
-      unsigned set = setOf(op.membersSize());
-      ArrayRef<int64_t> placed = op.getPlaced().value_or(ArrayRef<int64_t>());
-      for (auto [index, buffer] : llvm::enumerate(op.getBuffers())) {
+      plan::KernelOp kernel = op.lookupKernel();
+      unsigned set = setOf(kernel.membersSize());
+      for (auto [index, buffer] : llvm::enumerate(op.getOperands())) {
         auto arg = std::make_unique<fb::ArgT>();
         arg->buffer = indices.lookup(buffer);
-        arg->set = llvm::is_contained(placed, int64_t(index)) ? int(set) : -1;
+        arg->set = kernel.isPlaced(index) ? int(set) : -1;
         launch.args.push_back(std::move(arg));
       }
-      launch.lifted |= op.getLifted();
-      numbers.push_back(llvm::find(ofModule, op.lookupKernel()) - ofModule.begin());
+      launch.lifted |= kernel.getLifted();
+      numbers.push_back(llvm::find(ofModule, kernel) - ofModule.begin());
       if (parts.size() == 1) {
         launch.set = set;
-        launch.rows = extents->of(op.getRows().getValue());
+        launch.rows = extents->of(*kernel.rowCount());
         continue;
       }
       auto part = std::make_unique<fb::PartT>();
-      part->args = op.getBuffers().size();
+      part->args = op.getNumOperands();
       part->set = set;
       launch.parts.push_back(std::move(part));
     }
@@ -374,7 +374,7 @@ private:
       }
     } else {
       launch.kernel = ways.front().kernel;
-      plan::ScheduleAttr schedule = first.getScheduleAttr();
+      plan::ScheduleAttr schedule = first.lookupKernel().getScheduleAttr();
       launch.row_tile_max = schedule.getTile();
       launch.row_quantum = schedule.getQuantum();
       launch.row_overhead = schedule.getOverhead();

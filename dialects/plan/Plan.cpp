@@ -184,6 +184,11 @@ std::optional<int64_t> ProgramOp::mostOf(StringRef symbol) {
   return range ? std::optional(range->most) : std::nullopt;
 }
 
+std::optional<int64_t> ProgramOp::mostOfPiece(StringRef symbol) {
+  std::optional<int64_t> most = mostOf(symbol);
+  return most && isActiveName(symbol) ? std::min<int64_t>(*most, getChunk().value_or(*most)) : most;
+}
+
 LogicalResult ProgramOp::verify() {
   for (NamedAttribute size : getSizes()) {
     auto range = dyn_cast<DenseI64ArrayAttr>(size.getValue());
@@ -214,6 +219,14 @@ LogicalResult BufferOp::verify() {
     return failure();
   if (int64_t offset = getOffset(); offset < 0 || offset % lineBytes || (offset && getSpace() != Space::arena))
     return emitOpError("expected an offset in the arena that is a multiple of ") << lineBytes << ", got " << offset;
+  if (auto program = (*this)->getParentOfType<ProgramOp>(); program && getSpace() == Space::arena) {
+    std::optional<Size> size = tutti::bytesOf(type);
+    auto most = [&](StringRef symbol) { return getWhole() ? program.mostOf(symbol) : program.mostOfPiece(symbol); };
+    std::optional<int64_t> bytes = size ? size->at(most) : std::nullopt;
+    if (!bytes || *bytes > int64_t(program.getArena()) - int64_t(getOffset()))
+      return emitOpError("expected to lie in the arena of ")
+             << program.getArena() << " bytes, from " << getOffset() << ", got " << type;
+  }
   if (bool isPort = getSpace() == Space::input || getSpace() == Space::output; isPort != bool(getPort()))
     return emitOpError("expected a 'port' of an input and an output, and of no other, got ")
            << (isPort ? "none of " : "one of ") << stringifySpace(getSpace());
@@ -258,41 +271,48 @@ LogicalResult ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
   return success();
 }
 
-LogicalResult LaunchOp::verify() {
-  if (failed(expectKnown(*this, "'rows'", getRows().getValue())))
-    return failure();
-  return getLifted() ? expectKnown(*this, "'over'", Size::symbol(membersSize())) : success();
+/// Whether a buffer has the elements of a kernel's value, as many and of its type; of one that all groups have a part
+/// of, of its type. Of an only member, what all members share and its own are one.
+static LogicalResult expectFits(LaunchOp op, Value buffer, RankedTensorType type, bool isPlaced) {
+  auto named = buffer.getDefiningOp<BufferOp>();
+  if (!named)
+    return success();
+  auto given = cast<RankedTensorType>(named.getType());
+  auto program = op->getParentOfType<ProgramOp>();
+  bool isOnly = program && program.mostOf(activeName) == 1;
+  auto elements = [&](RankedTensorType of) {
+    return product(ArrayRef(tutti::getSizes(of)).drop_front(isOnly && isLifted(of)));
+  };
+  if (given.getElementType() == type.getElementType() && (isPlaced || elements(given) == elements(type)))
+    return success();
+  return op.emitOpError("expected a buffer of ") << type << " as the kernel has it, got one of " << given;
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   KernelOp kernel = expectKernel(*this, getKernelAttr(), symbols);
   if (!kernel)
     return failure();
-  // A launch with heads has its tickets behind the results.
-  bool heads = kernel.hasHeads();
-  size_t own = kernel.getBody().getNumArguments() + kernel.getYielded().size(), given = getBuffers().size();
-  if (given != own + heads)
-    return emitOpError("expected ") << own << " buffers for the kernel's arguments and results"
-                                    << (heads ? ", and tickets for its heads" : "") << ", got " << given;
-  auto ofKernel = llvm::to_vector(kernel.getBody().getArgumentTypes());
-  llvm::append_range(ofKernel, kernel.getYielded().getTypes());
-  for (auto [buffer, type] : llvm::zip(getBuffers(), ofKernel))
-    if (auto named = buffer.getDefiningOp<BufferOp>())
-      if (Type element = cast<RankedTensorType>(named.getType()).getElementType();
-          element != getElementTypeOrSelf(type))
-        return emitOpError("expected a buffer of ")
-               << getElementTypeOrSelf(type) << " as the kernel has it, got one of " << element;
-  if (getLifted() != kernel.getLifted() || getOverAttr() != kernel.getOverAttr() ||
-      getPlacedAttr() != kernel.getPlacedAttr())
-    return emitOpError("expected 'lifted', 'over' and 'placed' as the kernel ") << getKernelAttr() << " has them";
-  std::optional<Size> rows = kernel.rowCount();
-  if (rows != getRows().getValue())
-    return emitOpError("expected 'rows' to be the product of the kernel's ")
-           << str(kernel.getRows().getValue()) << ", got " << getRows().getValue().str();
+  TypeRange taken = kernel.getBody().getArgumentTypes(), made = kernel.getYielded().getTypes();
+  if (getInputs().size() != taken.size() || getOutputs().size() != made.size())
+    return emitOpError("expected ") << taken.size() << " buffers for the kernel's arguments and " << made.size()
+                                    << " for its results, got " << getInputs().size() << " and " << getOutputs().size();
+  if (kernel.hasHeads() != bool(getTickets()))
+    return emitOpError("expected tickets of a kernel with heads, and of no other");
+  SmallVector<Value> buffers(getInputs());
+  llvm::append_range(buffers, getOutputs());
+  SmallVector<Type> types(taken);
+  llvm::append_range(types, made);
+  for (auto [i, buffer, type] : llvm::enumerate(buffers, types))
+    if (failed(expectFits(*this, buffer, cast<RankedTensorType>(type), kernel.isPlaced(i))))
+      return failure();
+  if (!kernel.rowCount())
+    return emitOpError("expected the kernel ") << getKernelAttr() << " to have fewer than 2^63 rows";
   // Code finds a size by its place among the program's.
   auto program = (*this)->getParentOfType<ProgramOp>();
-  std::optional<std::string> unknown =
-      kernel.unknownSize([&](StringRef symbol) { return !program || program.getSizes().contains(symbol); });
+  auto isKnown = [&](StringRef symbol) { return !program || program.getSizes().contains(symbol); };
+  std::optional<std::string> unknown = kernel.unknownSize(isKnown);
+  if (!unknown && kernel.getLifted() && !isKnown(kernel.membersSize()))
+    unknown = kernel.membersSize();
   if (unknown)
     return emitOpError("expected the kernel ") << getKernelAttr() << " to have no other sizes than the program's "
                                                << program.getSizes() << ", got '" << *unknown << "'";
@@ -303,6 +323,23 @@ LogicalResult ParallelOp::verify() {
   for (Operation &op : getBody().front())
     if (!isa<LaunchOp>(op))
       return emitOpError("expected launches only, got '") << op.getName() << "'";
+  return success();
+}
+
+LogicalResult ParallelOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  // Groups write their own parts of one buffer.
+  llvm::DenseMap<Value, LaunchOp> writers;
+  for (auto launch : getBody().getOps<LaunchOp>()) {
+    auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(launch, launch.getKernelAttr());
+    for (auto [i, buffer] : llvm::enumerate(launch.getOutputs()))
+      if (!kernel || !kernel.isPlaced(launch.getInputs().size() + i))
+        if (!writers.try_emplace(buffer, launch).second)
+          return launch.emitOpError("writes what another launch beside it writes");
+  }
+  for (auto launch : getBody().getOps<LaunchOp>())
+    for (Value buffer : launch.getInputs())
+      if (writers.contains(buffer))
+        return launch.emitOpError("reads what a launch beside it writes");
   return success();
 }
 

@@ -82,7 +82,7 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, T
     bool isPlaced(int64_t buffer) { return ::llvm::is_contained(getPlaced().value_or(::llvm::ArrayRef<int64_t>()), buffer); }
     /// What the body yields.
     ::mlir::ValueRange getYielded() { return getBody().front().back().getOperands(); }
-    /// The product of `rows`; nothing past 63 bits.
+    /// How many rows there are; nothing past 63 bits.
     ::std::optional<::tutti::Size> rowCount();
     /// Whether heads make some of what it yields: then its launches have tickets.
     bool hasHeads();
@@ -128,6 +128,8 @@ def Plan_ProgramOp : Plan_Op<"program", [Symbol, SingleBlock, NoTerminator, Isol
     /// Of one symbol, and its largest value; nothing of one that is none of `sizes`.
     ::std::optional<::tutti::SizeRange> rangeOf(::llvm::StringRef symbol);
     ::std::optional<int64_t> mostOf(::llvm::StringRef symbol);
+    /// The largest value of what a piece of the members has of a symbol.
+    ::std::optional<int64_t> mostOfPiece(::llvm::StringRef symbol);
   }];
   let hasVerifier = 1;
 }
@@ -147,26 +149,23 @@ def Plan_BufferOp : Plan_Op<"buffer", [DeclareOpInterfaceMethods<SymbolUserOpInt
   let hasVerifier = 1;
 }
 
-def Plan_LaunchOp : Plan_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs a kernel over the active set and the rows of the call";
   let description = [{
-    `rows` is the number of the kernel's rows as a size. `lifted`, `over`, `placed` and `schedule` are the kernel's. Of a program in
-    pieces, a `whole` launch, which has heads or needs what these make, runs once, after all pieces, and one that is not
-    lifted in the first piece alone.
+    It reads the buffers of the kernel's arguments and writes those of what it yields; `tickets` count the tasks that have come to
+    heads. Of a program in pieces, a `whole` launch, which has heads or needs what these make, runs once, after all pieces, and one
+    that is not lifted in the first piece alone.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_Buffer>:$buffers, UnitAttr:$lifted, OptionalAttr<StrAttr>:$over,
-                       OptionalAttr<DenseI64ArrayAttr>:$placed, Tutti_SizeAttr:$rows, OptionalAttr<Plan_ScheduleAttr>:$schedule, UnitAttr:$whole);
-  let assemblyFormat = "$kernel `(` $buffers `)` (`lifted` $lifted^)? (`over` $over^)? (`placed` $placed^)? `rows` `` $rows (`schedule` `` $schedule^)? attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Arg<Variadic<Plan_Buffer>, "", [MemRead]>:$inputs, Arg<Variadic<Plan_Buffer>, "", [MemWrite]>:$outputs,
+                       Arg<Optional<Plan_Buffer>, "", [MemRead, MemWrite]>:$tickets, UnitAttr:$whole);
+  let assemblyFormat = "$kernel `(` $inputs `)` `to` ` ` `(` $outputs `)` (`tickets` $tickets^)? (`whole` $whole^)? attr-dict";
   let extraClassDeclaration = [{
-    /// The size that counts the members of the launch.
-    ::llvm::StringRef membersSize() { return getOver().value_or(::tutti::activeName); }
     /// The kernel of that name.
     KernelOp lookupKernel();
   }];
-  let hasVerifier = 1;
 }
 
-def Plan_ParallelOp : Plan_Op<"parallel", [SingleBlock, NoTerminator]> {
+def Plan_ParallelOp : Plan_Op<"parallel", [SingleBlock, NoTerminator, RecursiveMemoryEffects, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "launches that need nothing of each other, as one";
   let description = [{
     Of groups of unequal members, or of parts of a model that have nothing to do with each other. Their tasks are one list: there

@@ -171,25 +171,19 @@ private:
 
   LogicalResult launch(plan::DispatchOp dispatch, SmallVectorImpl<plan::LaunchOp> &launches) {
     plan::KernelOp kernel = dispatch.lookupKernel();
-    SmallVector<Value> operands;
+    SmallVector<Value> inputs;
     for (auto [index, input] : llvm::enumerate(dispatch.getInputs()))
-      operands.push_back(operand(kernel, index, input));
-    for (Value result : dispatch.getResults())
-      operands.push_back(buffers.lookup(result));
+      inputs.push_back(operand(kernel, index, input));
+    auto outputs = llvm::map_to_vector(dispatch.getResults(), [&](Value result) { return buffers.lookup(result); });
 
     std::optional<Size> rows = kernel.rowCount();
     if (failed(checkCounts(dispatch, kernel, rows)))
       return failure();
-    bool heads = kernel.hasHeads();
-    if (heads) {
-      // One ticket a row tile, counted by the tasks that have finished it; a tile has at least a row.
-      int64_t tickets = *largest.of(*rows);
-      operands.push_back(buffer(plan::Space::state, RankedTensorType::get({tickets}, builder.getI32Type()), {}));
-    }
-    launches.push_back(plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), operands,
-                                              kernel.getLifted(), kernel.getOverAttr(), kernel.getPlacedAttr(),
-                                              SizeAttr::get(builder.getContext(), *rows), kernel.getScheduleAttr(),
-                                              largest.chunk && timeline.fromHeadsOn.contains(dispatch)));
+    Value tickets;
+    if (kernel.hasHeads()) // one a row tile, counted by the tasks that have finished it; a tile has at least a row
+      tickets = buffer(plan::Space::state, RankedTensorType::get({*largest.of(*rows)}, builder.getI32Type()), {});
+    launches.push_back(plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), inputs, outputs,
+                                              tickets, largest.chunk && timeline.fromHeadsOn.contains(dispatch)));
     return success();
   }
 };

@@ -10,7 +10,7 @@ module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1,
   // CHECK-NEXT: %[[Y:.*]] = plan.buffer output : tensor<?x?x4xf32, #tutti.sizes<active, batch>> port<name = "y", head = "members">
   // CHECK-NEXT: %[[W:.*]] = plan.buffer constant : {{.*}} layout panels {param = @w}
   // CHECK-NEXT: %[[B:.*]] = plan.buffer constant : tensor<?x4xf32, #tutti.sizes<active>> layout raw {param = @b}
-  // CHECK-NEXT: plan.launch @{{.*}}(%[[X]], %[[W]], %[[B]], %[[Y]]) lifted rows<batch> schedule<tile = 64, quantum = 8, overhead = 4, scratch = {{.*}}>
+  // CHECK-NEXT: plan.launch @{{.*}}(%[[X]], %[[W]], %[[B]]) to (%[[Y]])
   // CHECK-NEXT: }
   func.func @main(%x: tensor<?x8xf32, #tutti.sizes<batch>> {tutti.name = "x"}) -> (tensor<?x?x4xf32, #tutti.sizes<active, batch>> {tutti.name = "y", tutti.head = "members"}) {
     %w = tutti.get @w : tensor<?x8x4xf32, #tutti.sizes<active>>
@@ -30,10 +30,10 @@ module attributes {tutti.members = 1 : i64} {
   // CHECK: %[[A:.*]] = plan.buffer arena : tensor<8x8xf32>{{$}}
   // CHECK: %[[B:.*]] = plan.buffer arena : tensor<8x8xf32> {offset = 256 : i64}
   // CHECK: %[[C:.*]] = plan.buffer arena : tensor<8x8xf32>{{$}}
-  // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[A]])
-  // CHECK: plan.launch @{{.*}}(%[[A]], %[[B]])
-  // CHECK: plan.launch @{{.*}}(%[[B]], %[[C]])
-  // CHECK: plan.launch @{{.*}}(%[[C]], %{{.*}})
+  // CHECK: plan.launch @{{.*}}(%{{.*}}) to (%[[A]])
+  // CHECK: plan.launch @{{.*}}(%[[A]]) to (%[[B]])
+  // CHECK: plan.launch @{{.*}}(%[[B]]) to (%[[C]])
+  // CHECK: plan.launch @{{.*}}(%[[C]]) to (%{{.*}})
   func.func @main(%x: tensor<8x8xf32> {tutti.name = "x"}) -> (tensor<8x8xf32> {tutti.name = "y", tutti.head = "members"}) {
     %0 = tutti.reduce sum %x [1] : tensor<8x8xf32>
     %1 = tutti.sub %x, %0 : tensor<8x8xf32>, tensor<8x1xf32>
@@ -55,7 +55,7 @@ module attributes {tutti.members = 2 : i64, tutti.sizes = {}} {
   // CHECK: plan.program {{.*}} arena 1024 {
   // CHECK: %[[A:.*]] = plan.buffer arena : tensor<?x8x8xf32, #tutti.sizes<active>>{{$}}
   // CHECK: %[[B:.*]] = plan.buffer arena : tensor<?x8x8xf32, #tutti.sizes<active>> {offset = 512 : i64}
-  // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[A]], %[[B]], %{{.*}}, %{{.*}})
+  // CHECK: plan.launch @{{.*}}(%{{.*}}) to (%[[A]], %[[B]], %{{.*}}, %{{.*}})
   func.func @main(%x: tensor<?x8x8xf32, #tutti.sizes<active>> {tutti.name = "x"}) -> (tensor<8x8xf32> {tutti.name = "y", tutti.head = "mean"}, tensor<8x8xf32> {tutti.name = "z", tutti.head = "max"}) {
     %0 = tutti.exp %x : tensor<?x8x8xf32, #tutti.sizes<active>>
     %1 = tutti.tanh %x : tensor<?x8x8xf32, #tutti.sizes<active>>
@@ -73,11 +73,11 @@ module attributes {tutti.members = 1 : i64} {
   // CHECK-DAG: %[[A:.*]] = plan.buffer arena : tensor<4x16xf32>{{$}}
   // CHECK-DAG: %[[B:.*]] = plan.buffer arena : tensor<16x4xf32> {offset = 256 : i64}
   // CHECK-DAG: %[[S:.*]] = plan.buffer arena : tensor<1x4xf32> {offset = 512 : i64}
-  // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[A]])
-  // CHECK: plan.launch @{{.*}}(%[[A]], %[[B]])
-  // CHECK: plan.launch @{{.*}}(%[[B]], %[[S]])
+  // CHECK: plan.launch @{{.*}}(%{{.*}}) to (%[[A]])
+  // CHECK: plan.launch @{{.*}}(%[[A]]) to (%[[B]])
+  // CHECK: plan.launch @{{.*}}(%[[B]]) to (%[[S]])
   // CHECK: %[[T:.*]] = plan.buffer constant : tensor<4xf32> layout raw {value = dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]> : tensor<4xf32>}
-  // CHECK: plan.launch @{{.*}}(%[[S]], %[[A]], %[[T]], %{{.*}})
+  // CHECK: plan.launch @{{.*}}(%[[S]], %[[A]], %[[T]]) to (%{{.*}})
   func.func @main(%x: tensor<4x16xf32> {tutti.name = "x"}) -> (tensor<16x4xf32> {tutti.name = "y", tutti.head = "members"}) {
     %0 = tutti.exp %x : tensor<4x16xf32>
     %1 = tutti.transpose %0 [1, 0] : tensor<4x16xf32>
@@ -99,7 +99,7 @@ module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1,
   // CHECK-DAG: %[[MEAN:.*]] = plan.buffer output : tensor<?x4xf32, #tutti.sizes<batch>> port<name = "y", head = "mean">
   // CHECK-DAG: %[[ALL:.*]] = plan.buffer arena : tensor<?x?x4xf32, #tutti.sizes<active, batch>>
   // CHECK-DAG: %[[TICKETS:.*]] = plan.buffer state : tensor<60xi32>
-  // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[ALL]], %[[MEAN]], %[[TICKETS]]) lifted rows<batch>
+  // CHECK: plan.launch @{{.*}}(%{{.*}}) to (%[[ALL]], %[[MEAN]]) tickets %[[TICKETS]]
   func.func @main(%x: tensor<?x?x4xf32, #tutti.sizes<active, batch>> {tutti.name = "x"}) -> (tensor<?x4xf32, #tutti.sizes<batch>> {tutti.name = "y", tutti.head = "mean"}) {
     %0 = tutti.exp %x : tensor<?x?x4xf32, #tutti.sizes<active, batch>>
     %1 = tutti.head mean %0 : tensor<?x?x4xf32, #tutti.sizes<active, batch>>
@@ -127,8 +127,10 @@ module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<
 module attributes {tutti.members = 2 : i64} {
   // CHECK: plan.program
   // CHECK: %[[ONCE:.*]] = plan.buffer arena : tensor<8x8xf32>
-  // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[ONCE]]) rows
-  // CHECK: plan.launch @{{.*}}(%[[ONCE]], %{{.*}}) lifted rows
+  // CHECK: plan.launch @[[COMPUTE:.*]](%{{.*}}) to (%[[ONCE]])
+  // CHECK: plan.launch @[[COPY:.*]](%[[ONCE]]) to (%{{.*}})
+  // CHECK: plan.kernel @[[COMPUTE]] element rows
+  // CHECK: plan.kernel @[[COPY]] element lifted rows
   func.func @main(%x: tensor<8x8xf32> {tutti.name = "x"}) -> (tensor<?x8x8xf32, #tutti.sizes<active>> {tutti.name = "y", tutti.head = "members"}) {
     %0 = tutti.exp %x : tensor<8x8xf32>
     %1 = tutti.replicate %0 : tensor<8x8xf32> -> tensor<?x8x8xf32, #tutti.sizes<active>>
@@ -144,8 +146,8 @@ module attributes {tutti.members = 1 : i64} {
   // CHECK: %[[X:.*]] = plan.buffer input
   // CHECK: %[[Y:.*]] = plan.buffer output : tensor<?x8x8xf32, #tutti.sizes<active>> {{.*}}name = "y"
   // CHECK: %[[Z:.*]] = plan.buffer output : tensor<?x8x8xf32, #tutti.sizes<active>> {{.*}}name = "z"
-  // CHECK-DAG: plan.launch @{{.*}}(%[[X]], %[[Y]]) rows
-  // CHECK-DAG: plan.launch @{{.*}}(%[[X]], %[[Z]]) lifted rows
+  // CHECK-DAG: plan.launch @{{.*}}(%[[X]]) to (%[[Y]])
+  // CHECK-DAG: plan.launch @{{.*}}(%[[X]]) to (%[[Z]])
   // CHECK-NOT: plan.launch
   // CHECK: plan.kernel
   func.func @main(%x: tensor<8x8xf32> {tutti.name = "x"}) -> (tensor<?x8x8xf32, #tutti.sizes<active>> {tutti.name = "y", tutti.head = "members"},

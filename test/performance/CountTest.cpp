@@ -25,7 +25,7 @@ module attributes {{tutti.members = 1000 : i64, tutti.precision = #tutti<precisi
   tutti.param per_member @w0 : tensor<20x48xf32>
   tutti.param per_member @b0 : tensor<48xf32>
   tutti.param per_member @w1 : tensor<48x10xf32>
-  plan.program @infer target cuda sizes {{active = array<i64: 1, 1000>, batch = array<i64: 1, 4096>} flops<> arena 0 {{
+  plan.program @infer target cuda sizes {{active = array<i64: 1, 1000>, batch = array<i64: 1, 4096>} flops<> arena 163840000 {{
     %x = plan.buffer input : tensor<?x20xf32, #tutti.sizes<batch>> port<name = "x">
     %y = plan.buffer output : tensor<?x10xf32, #tutti.sizes<batch>> port<name = "y", head = "mean">
     %w0 = plan.buffer constant : tensor<?x20x48xf32, #tutti.sizes<active>> layout panels {{param = @w0}
@@ -33,7 +33,7 @@ module attributes {{tutti.members = 1000 : i64, tutti.precision = #tutti<precisi
     %w1 = plan.buffer constant : tensor<?x48x10xf32, #tutti.sizes<active>> layout panels {{param = @w1}
     %all = plan.buffer arena : tensor<?x?x10xf32, #tutti.sizes<active, batch>>
     %tickets = plan.buffer state : tensor<64xi32>
-    plan.launch @k0(%x, %w0, %b0, %w1, %all, %y, %tickets) lifted rows<batch> schedule<tile = 64, quantum = 8, overhead = 4, scratch = 12288>
+    plan.launch @k0(%x, %w0, %b0, %w1) to (%all, %y) tickets %tickets
   }
   plan.kernel @k0 chain lifted rows<batch> weights [1, 2, 3] schedule<tile = 64, quantum = 8, overhead = 4, scratch = 12288> {{
   ^bb0(%x: tensor<?x20xf32, #tutti.sizes<batch>>, %w0: tensor<?x20x48xf32, #tutti.sizes<active>>, %b0: tensor<?x1x48xf32, #tutti.sizes<active>>, %w1: tensor<?x48x10xf32, #tutti.sizes<active>>):

@@ -46,16 +46,15 @@ public:
 
   bool takes(plan::LaunchOp launch) {
     plan::KernelOp other = launch.lookupKernel();
-    plan::LaunchOp first = parts.front();
     // A piece has the lifted launches alone.
-    bool atOnce =
-        launch.getWhole() == first.getWhole() && (!program.getChunk() || launch.getLifted() == first.getLifted());
+    bool atOnce = launch.getWhole() == plan::LaunchOp(parts.front()).getWhole() &&
+                  (!program.getChunk() || other.getLifted() == kernel.getLifted());
     return atOnce && other.getFamily() == kernel.getFamily() && threads && threadsOf(other, architecture) == threads &&
-           words + int64_t(launch.getBuffers().size()) <= mostLaunchWords && blocks + blocksOf(launch) <= INT32_MAX;
+           words + int64_t(launch.getNumOperands()) <= mostLaunchWords && blocks + blocksOf(launch) <= INT32_MAX;
   }
   void add(plan::LaunchOp launch) {
     parts.push_back(launch);
-    words += int64_t(launch.getBuffers().size());
+    words += int64_t(launch.getNumOperands());
     blocks += blocksOf(launch);
   }
   DeviceLaunch take() {
@@ -79,9 +78,10 @@ private:
   int64_t blocksOf(plan::LaunchOp launch) {
     auto mostOf = [&](StringRef symbol) { return program.mostOf(symbol); };
     auto most = [](std::optional<int64_t> count) { return std::min<int64_t>(count.value_or(INT32_MAX), INT32_MAX); };
-    const Size &size = launch.getRows().getValue();
+    plan::KernelOp kernel = launch.lookupKernel();
+    Size size = *kernel.rowCount();
     int64_t rows = most(size.at(mostOf));
-    int64_t members = launch.getLifted() ? most(mostOf(launch.membersSize())) : 1;
+    int64_t members = kernel.getLifted() ? most(mostOf(kernel.membersSize())) : 1;
     return most(most(size.getSymbols().size() > 1 ? rows * mostCluster : rows + mostCluster - 1) * members);
   }
 };

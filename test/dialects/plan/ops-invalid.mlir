@@ -121,7 +121,7 @@ plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0
 
 // -----
 
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 64 {
   // expected-error@+1 {{'plan.buffer' op expected a 'port' of an input and an output, and of no other, got one of arena}}
   %x = plan.buffer arena : tensor<1xf32> port<name = "x">
 }
@@ -171,7 +171,7 @@ plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<2*batch> 
 
 plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
   // expected-error@+1 {{'plan.launch' op there is no kernel @k0}}
-  plan.launch @k0() rows<4> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+  plan.launch @k0() to ()
 }
 
 // -----
@@ -182,20 +182,16 @@ plan.kernel @k0 element rows<4> weights [] {
 }
 plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
   %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
-  // expected-error@+1 {{'plan.launch' op expected 2 buffers for the kernel's arguments and results, got 1}}
-  plan.launch @k0(%x) rows<4> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+  // expected-error@+1 {{'plan.launch' op expected 1 buffers for the kernel's arguments and 1 for its results, got 1 and 0}}
+  plan.launch @k0(%x) to ()
 }
 
 // -----
 
-plan.kernel @k0 element rows<4> weights [] {
+// expected-error@+1 {{expected a tile that is a multiple of the quantum, got 12 and 8}}
+plan.kernel @k0 element rows<4> weights [] schedule<tile = 12, quantum = 8, overhead = 1, scratch = 64> {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
-}
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
-  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
-  // expected-error@+1 {{expected a tile that is a multiple of the quantum, got 12 and 8}}
-  plan.launch @k0(%x, %x) rows<4> schedule<tile = 12, quantum = 8, overhead = 1, scratch = 64>
 }
 
 // -----
@@ -219,80 +215,21 @@ plan.kernel @k0 element rows<4> weights [] {
 }
 plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
   %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
-  // expected-error@+1 {{'plan.launch' op expected 2 buffers for the kernel's arguments and results, got 3}}
-  plan.launch @k0(%x, %x, %x) rows<4> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+  // expected-error@+1 {{'plan.launch' op expected tickets of a kernel with heads, and of no other}}
+  plan.launch @k0(%x) to (%x) tickets %x
 }
 
 // -----
 
 plan.kernel @k0 element rows<4> weights [] {
-^bb0(%x: tensor<4x?xf32, #tutti.sizes<width>>):
-  tutti.yield %x : tensor<4x?xf32, #tutti.sizes<width>>
+^bb0(%x: tensor<4x1xf32>):
+  %0 = tutti.broadcast %x : tensor<4x1xf32> -> tensor<4x?xf32, #tutti.sizes<width>>
+  tutti.yield %x : tensor<4x1xf32>
 }
 plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
-  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
+  %x = plan.buffer input : tensor<4x1xf32> port<name = "x">
   // expected-error@+1 {{'plan.launch' op expected the kernel @k0 to have no other sizes than the program's {active = array<i64: 1, 3>}, got 'width'}}
-  plan.launch @k0(%x, %x) rows<4> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
-}
-
-// -----
-
-plan.kernel @k0 element lifted rows<4> weights [] {
-^bb0(%x: tensor<?x4x4xf32, #tutti.sizes<active>>):
-  tutti.yield %x : tensor<?x4x4xf32, #tutti.sizes<active>>
-}
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
-  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
-  // expected-error@+1 {{'plan.launch' op expected 'lifted', 'over' and 'placed' as the kernel @k0 has them}}
-  plan.launch @k0(%x, %x) rows<4> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
-}
-
-// -----
-
-plan.kernel @k0 element lifted rows<4> weights [] {
-^bb0(%x: tensor<?x4x4xf32, #tutti.sizes<active>>):
-  tutti.yield %x : tensor<?x4x4xf32, #tutti.sizes<active>>
-}
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
-  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
-  // expected-error@+1 {{'plan.launch' op expected 'lifted', 'over' and 'placed' as the kernel @k0 has them}}
-  plan.launch @k0(%x, %x) lifted placed [0] rows<4> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
-}
-
-// -----
-
-plan.kernel @k0 element lifted rows<4> weights [] {
-^bb0(%x: tensor<?x4x4xf32, #tutti.sizes<active>>):
-  tutti.yield %x : tensor<?x4x4xf32, #tutti.sizes<active>>
-}
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
-  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
-  // expected-error@+1 {{'plan.launch' op expected 'over' to be of the program's sizes {active = array<i64: 1, 3>}, got active.1}}
-  plan.launch @k0(%x, %x) lifted over "active.1" rows<4> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
-}
-
-// -----
-
-plan.kernel @k0 element rows<4> weights [] {
-^bb0(%x: tensor<4x4xf32>):
-  tutti.yield %x : tensor<4x4xf32>
-}
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
-  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
-  // expected-error@+1 {{expected a size of 0 or more, got -3}}
-  plan.launch @k0(%x, %x) rows<-3> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
-}
-
-// -----
-
-plan.kernel @k0 element rows<4> weights [] {
-^bb0(%x: tensor<4x4xf32>):
-  tutti.yield %x : tensor<4x4xf32>
-}
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
-  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
-  // expected-error@+1 {{'plan.launch' op expected 'rows' to be the product of the kernel's (4), got 5}}
-  plan.launch @k0(%x, %x) rows<5> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+  plan.launch @k0(%x) to (%x)
 }
 
 // -----
@@ -328,14 +265,6 @@ plan.kernel @k0 element over "active.1" rows<4> weights [] {
 
 // expected-error@+1 {{'plan.kernel' op expected 'over' to be the size of a group, such as "active.1", got "nobody"}}
 plan.kernel @k0 element lifted over "nobody" rows<4> weights [] {
-^bb0(%x: tensor<4x4xf32>):
-  tutti.yield %x : tensor<4x4xf32>
-}
-
-// -----
-
-// expected-error@+1 {{expected a size of 0 or more, got -3}}
-plan.kernel @k0 element rows<-3> weights [] {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
 }
@@ -408,7 +337,7 @@ plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0
 
 // -----
 
-plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 64 {
   // expected-error@+1 {{'plan.buffer' op expected a 'port' of an input and an output, and of no other, got none of output}}
   %x = plan.buffer output : tensor<1xf32>
 }
@@ -450,6 +379,82 @@ plan.kernel @k0 element rows<4> weights [] {
 }
 plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
   %x = plan.buffer input : tensor<4x4xi32> port<name = "x">
-  // expected-error@+1 {{'plan.launch' op expected a buffer of 'f32' as the kernel has it, got one of 'i32'}}
-  plan.launch @k0(%x, %x) rows<4> schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+  // expected-error@+1 {{'plan.launch' op expected a buffer of 'tensor<4x4xf32>' as the kernel has it, got one of 'tensor<4x4xi32>'}}
+  plan.launch @k0(%x) to (%x)
+}
+
+// -----
+
+plan.kernel @k0 element rows<4> weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
+  %y = plan.buffer output : tensor<4x3xf32> port<name = "y">
+  // expected-error@+1 {{'plan.launch' op expected a buffer of 'tensor<4x4xf32>' as the kernel has it, got one of 'tensor<4x3xf32>'}}
+  plan.launch @k0(%x) to (%y)
+}
+
+// -----
+
+plan.kernel @k0 element lifted over "active.1" rows<4> weights [] placed [1] {
+^bb0(%x: tensor<4x4xf32>):
+  %0 = tutti.broadcast %x : tensor<4x4xf32> -> tensor<?x4x4xf32, #tutti.sizes<active.1>>
+  tutti.yield %0 : tensor<?x4x4xf32, #tutti.sizes<active.1>>
+}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
+  %y = plan.buffer output : tensor<?x4x4xf32, #tutti.sizes<active>> port<name = "y">
+  // expected-error@+1 {{'plan.launch' op expected the kernel @k0 to have no other sizes than the program's {active = array<i64: 1, 3>}, got 'active.1'}}
+  plan.launch @k0(%x) to (%y)
+}
+
+// -----
+
+plan.kernel @k0 element rows<4> weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 128 {
+  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
+  %y = plan.buffer arena : tensor<4x4xf32>
+  plan.parallel {
+    plan.launch @k0(%x) to (%y)
+    // expected-error@+1 {{'plan.launch' op writes what another launch beside it writes}}
+    plan.launch @k0(%x) to (%y)
+  }
+}
+
+// -----
+
+plan.kernel @k0 element rows<4> weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 128 {
+  %x = plan.buffer input : tensor<4x4xf32> port<name = "x">
+  %y = plan.buffer arena : tensor<4x4xf32>
+  %z = plan.buffer arena : tensor<4x4xf32> {offset = 64 : i64}
+  plan.parallel {
+    plan.launch @k0(%x) to (%y)
+    // expected-error@+1 {{'plan.launch' op reads what a launch beside it writes}}
+    plan.launch @k0(%y) to (%z)
+  }
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 64 {
+  // expected-error@+1 {{'plan.buffer' op expected to lie in the arena of 64 bytes, from 64, got 'tensor<4x4xf32>'}}
+  %y = plan.buffer arena : tensor<4x4xf32> {offset = 64 : i64}
+}
+
+// -----
+
+// Of three members one is in a piece.
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 64 attributes {chunk = 1 : i64} {
+  %x = plan.buffer arena : tensor<?x4x4xf32, #tutti.sizes<active>>
+  // expected-error@+1 {{'plan.buffer' op expected to lie in the arena of 64 bytes, from 0, got 'tensor<?x4x4xf32, #tutti.sizes<active>>'}}
+  %y = plan.buffer arena : tensor<?x4x4xf32, #tutti.sizes<active>> {whole}
 }
