@@ -43,7 +43,7 @@ struct WeightSource {
   void copyTo(char *dst) const;
   /// Whether type, dims and every byte agree.
   bool sameBytes(const WeightSource &other) const;
-  /// Whether the two are the same view of the same bytes.
+  /// Whether the two are the same view of the same initializer. Two that a file stores at one place are two.
   bool sameView(const WeightSource &other) const;
 };
 

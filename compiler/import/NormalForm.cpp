@@ -47,8 +47,8 @@ uint64_t hashOf(Attribute attribute) {
   return mix(2, text);
 }
 
-/// Which constants are the same: the same view of the same bytes, or equal scalars; but of what may be each member's
-/// own, as equal ones of one member need not be equal in others.
+/// Which constants are the same: the same view of the same initializer, or equal scalars; but of what may be each
+/// member's own, as equal ones of one member need not be equal in others.
 class ConstantIds {
 public:
   explicit ConstantIds(bool keepsNumbers) : keepsNumbers(keepsNumbers) {}

@@ -86,7 +86,8 @@ void WeightSource::copyTo(char *dst) const {
 }
 
 bool WeightSource::sameView(const WeightSource &other) const {
-  return data == other.data && element == other.element && dims == other.dims && strides == other.strides;
+  return data == other.data && name == other.name && element == other.element && dims == other.dims &&
+         strides == other.strides;
 }
 
 bool WeightSource::sameBytes(const WeightSource &other) const {

@@ -74,6 +74,21 @@ TEST_F(FileTest, ExternalData) {
   EXPECT_EQ(std::memcmp(w.data, numbers + 2, 16), 0);
 }
 
+// Two initializers at one place are two, each of which can be swapped.
+TEST_F(FileTest, ExternalDataOfTwo) {
+  external("w.bin");
+  const onnx::TensorProto w = model.graph().initializer(0);
+  model.mutable_graph()->add_initializer()->CopyFrom(w);
+  model.mutable_graph()->mutable_initializer(1)->set_name("v");
+  node("Mul", {"y", "v"}, {"z"});
+  output("z");
+  float numbers[] = {1, 2, 3, 4};
+  write("w.bin", StringRef(reinterpret_cast<char *>(numbers), sizeof(numbers)));
+  llvm::Expected<Ensemble> ensemble = align(context, {save(), save()}, {}, {/*share=*/false});
+  ASSERT_TRUE(bool(ensemble)) << llvm::toString(ensemble.takeError());
+  EXPECT_EQ(ensemble->weights.size(), 2u);
+}
+
 TEST_F(FileTest, ExternalDataMissing) {
   external("w.bin");
   expectFailure(2, {"'w'", "w.bin"});

@@ -259,6 +259,7 @@ for op in ("ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSu
         whole = {"x": np.arange(1, 13, dtype=np.int32).reshape(2, 6)}
         case(f"{op}-int32", 18, [node(op, "x ax")], whole, {"ax": i64(1)})
 case("ReduceMean-int32", 18, [node("ReduceMean", "x ax")], {"x": np.arange(-7, 5, dtype=np.int32).reshape(2, 6)}, {"ax": i64(1)})
+case("ReduceMean-int32-wide", 18, [node("ReduceMean", "x ax")], {"x": np.array([[2 ** 31 - 1, 5], [-2 ** 31, -7]], np.int32)}, {"ax": i64(1)})
 case("ReduceMax-bool", 20, [node("Greater", "x k", "a"), node("ReduceMax", "a ax", "y"), node("ReduceMin", "a ax", "z")], x,
      {"k": f32(1), "ax": i64(1)}, outputs="y z")
 case("ReduceMax-bool-of-none", 20, [node("ReduceMax", "e ax", "m"), node("Where", "m k x", "y")], {"x": rng(2, 4)},

@@ -49,6 +49,10 @@ def add_cases(case, node, rng, i64, f32):
     case("recurrent-rnn-affine", 14, [node("RNN", "x w r b", "y h_n", activations=["Affine"], hidden_size=state, activation_alpha=[0.5], activation_beta=[0.25])], x, weights("RNN"), "y h_n", batch=False)
     case("recurrent-float64", 14, [node("GRU", "x w r", "y h_n", hidden_size=state)], {"x": rng(steps, rows, width).astype(np.float64)},
          {k: v.astype(np.float64) for k, v in weights("GRU").items() if k != "b"}, "y h_n", batch=False)
+    # A state of zeros that is given: an infinity times 0 is a NaN.
+    infinite = weights("RNN")["r"].copy()
+    infinite[0, 1, 2] = np.inf
+    case("recurrent-zeros", 14, [node("RNN", "x w r b - h", "y h_n", hidden_size=state)], x, {**weights("RNN"), "r": infinite, "h": np.zeros((1, rows, state), np.float32)}, "y h_n", batch=False)
     # The last step alone is read: the others are put together nowhere.
     case("recurrent-last", 14, [node("Transpose", "v", "x", perm=[1, 0, 2]), node("LSTM", "x w r b", "s -", hidden_size=state), node("Squeeze", "s a", "t"),
                                 node("Transpose", "t", "u", perm=[1, 0, 2]), node("Gather", "u last", "l", axis=1), node("MatMul", "l m")],

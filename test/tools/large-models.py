@@ -239,6 +239,20 @@ def coupling(i, a, b):
 BOUNDS = [numbers("n0", 0), numbers("n1", 1), numbers("n2", 2), numbers("n4", 4)]
 
 # Kind: how large, and the model of that size.
+def counted(made: bytes, n: int, outputs: list) -> bytes:
+    return model([made], [numbers("last", 1, 2)], [value_info("x", ["batch", n, n])], outputs)
+
+
+def counted_axis(n: int) -> bytes:
+    return model([node("Gather", ["x", "i"], "y")], [], [value_info("x", [n], 2), value_info("i", ["batch", 4], 7)], [value_info("y", ["batch", 4], 2)])
+
+
+def counted_places(n: int) -> bytes:
+    """The largest of what is turned and cut anew: a place is computed of all n^2."""
+    nodes = [node("Transpose", ["x"], "t", perm=[0, 2, 1]), node("Reshape", ["t", "rows"], "r"), node("ReduceMax", ["r"], "y", axes=[2], keepdims=0)]
+    return model(nodes, [numbers("rows", 0, 2 * n, n // 2)], [value_info("x", ["batch", n, n])], [value_info("y", ["batch", 2 * n])])
+
+
 KINDS = {
     # Chains, also of values that are read more than once, and so can be reached in 2^n ways.
     "long": (20000, lambda n: chain(links(n, lambda i, a, b: [node("Neg" if i % 2 else "Abs", [a], b)]))),
@@ -285,6 +299,11 @@ KINDS = {
     "top": (10**6, lambda n: top(n, n)),
     "top_few": (10**6, lambda n: top(n, 10)),
     "sums": (10**6, sums),
+    # More than 31 bits count, along an axis, of a sum's terms or on the way to an index.
+    "counted_axis": (2**31, counted_axis),
+    "counted_terms": (50000, lambda n: counted(node("ReduceMax", ["x"], "y", axes=[1, 2], keepdims=0), n, [value_info("y", ["batch"])])),
+    "counted_sum": (50000, lambda n: counted(node("ReduceSum", ["x", "last"], "y", keepdims=0), n, [value_info("y", ["batch"])])),
+    "counted_places": (50000, counted_places),
     # Functions and branches.
     "called": (8, lambda n: nested(n, 2)),
     "nested": (30, lambda n: nested(n, 2)),

@@ -117,3 +117,23 @@ for member, factor in enumerate((1, 3)):
                                                       [value_info("x", ["batch", 6])], [value_info("y", ["batch", 16])]))
     nodes = [node("MatMul", ["x", "w"], "a"), node("Mul", ["a", "beta"], "b"), node("Softplus", ["b"], "s"), node("Tanh", ["s"], "t"), node("Mul", ["a", "t"], "y")]
     (folder / f"mish{member}.onnx").write_bytes(model(nodes, [w, floats("beta", (), factor)], [value_info("x", ["batch", 6])], [value_info("y", ["batch", 16])]))
+# A state of zeros that is given is a state: +0 and what is added to it, -0 here, is +0.
+for member, scale in enumerate((1, 2)):
+    weights = [floats("W", (1, 3, 1), 40, 0, -1), floats("R", (1, 3, 1), .5, .5, .5), floats("scale", (), scale), integers("one", 1)]
+    nodes = [node("Shape", ["x"], "dims"), node("Gather", ["dims", "one"], "rows"), node("Concat", ["one", "rows", "one"], "all", axis=0), node("ConstantOfShape", ["all"], "zeros"),
+             node("GRU", ["x", "W", "R", "", "", "zeros"], "g", hidden_size=1), node("Mul", ["g", "scale"], "y")]
+    (folder / f"state{member}.onnx").write_bytes(model(nodes, weights, [value_info("x", [1, "batch", 1])], [value_info("y", [1, 1, "batch", 1])]))
+save(folder / "state.npy", (1, 3, 1), [1] * 3)
+save(folder / "state.right.npy", (1, 1, 1, 3, 1), [0] * 3)
+# An exponent that the base's type does not hold.
+(folder / "power.onnx").write_bytes(model([node("Pow", ["x", "e"], "p"), node("Cast", ["p"], "y", to=1)], [integers("e", 2 ** 32, 2 ** 32 + 1, 2 ** 32 + 1, 2 ** 31)],
+                                          [value_info("x", ["batch", 4], 6)], [value_info("y", ["batch", 4])]))
+save_raw(folder / "power.npy", "<i4", (1, 4), struct.pack("<4i", 2, 3, -1, 3))
+save(folder / "power.right.npy", (1, 1, 4), [0, 3, -1, 1])
+# Bytes whose product is more than 31 bits have.
+terms = 2 ** 18
+scales = [floats("s", (), 1), tensor("z", (), 2, b"\0"), tensor("q", (), 3, b"\xff"), tensor("w", (terms, 1), 3, b"\x7f" * terms)]
+nodes = [node("QuantizeLinear", ["x", "s", "z"], "b"), node("DequantizeLinear", ["b", "s", "z"], "a"), node("DequantizeLinear", ["w", "s", "q"], "v"), node("MatMul", ["a", "v"], "y")]
+(folder / "bytes.onnx").write_bytes(model(nodes, scales, [value_info("x", ["batch", terms])], [value_info("y", ["batch", 1])]))
+save(folder / "bytes.npy", (1, terms), [128] * terms)
+save(folder / "bytes.right.npy", (1, 1, 1), [2 ** 32])

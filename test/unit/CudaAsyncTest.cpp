@@ -151,3 +151,33 @@ TEST_F(Cuda, swapsFreeWhatRunsThatNobodyWaitsForHaveRead) {
   std::copy(swapped.begin(), swapped.end(), answer.members.begin() + int64_t(swapped.size()));
   EXPECT_EQ(f.get("members"), answer.members);
 }
+
+// A swap frees the version of a run that has ended, whose session does not know that. Nothing of the run waits: all is
+// in the device's memory.
+TEST_F(Cuda, runsOnAfterTheirVersionIsFreed) {
+  Fixture f(cudaSpec());
+  auto x = inputOf(4), w = weightOf(40);
+  const int64_t dims[] = {kK, kN}, in[] = {4, kK}, all[] = {3, 4, kN}, out[] = {4, kN};
+  tutti_tensor_t tensor = tensorOf("W", dims, 2, w.data(), TUTTI_MEMORY_HOST);
+  const size_t bytes = 4 * kN * sizeof(float);
+  CUdeviceptr given = fake.allocate(0, x.size() * sizeof(float)), members = fake.allocate(0, 3 * bytes),
+              mean = fake.allocate(0, bytes);
+  auto on = [](CUdeviceptr place) { return reinterpret_cast<float *>(place); };
+  fake.write(given, x.data(), x.size() * sizeof(float));
+  ASSERT_FALSE(f.session.bindInput(tensorOf("x", in, 2, on(given), TUTTI_MEMORY_DEVICE)));
+  ASSERT_FALSE(f.session.bindOutput("members", tensorOf("y", all, 3, on(members), TUTTI_MEMORY_DEVICE)));
+  ASSERT_FALSE(f.session.bindOutput("mean", tensorOf("y", out, 2, on(mean), TUTTI_MEMORY_DEVICE)));
+  for (int run = 0; run < 3; ++run) {
+    ASSERT_FALSE(f.session.runAsync());
+    fake.free(reinterpret_cast<void *>(fake.allocate(0, 4096))); // the device comes to its end
+    ASSERT_FALSE(f.artifact.swapWeights(1, {&tensor, 1}));
+  }
+  ASSERT_FALSE(f.session.runAsync());
+  ASSERT_FALSE(f.session.wait());
+  std::vector<float> got(3 * 4 * kN), right = answerOf(x, kAll).members, swapped = expected(x, w, biasOf(1));
+  fake.read(got.data(), members, 3 * bytes);
+  std::copy(swapped.begin(), swapped.end(), right.begin() + int64_t(swapped.size()));
+  EXPECT_EQ(got, right);
+  for (CUdeviceptr place : {given, members, mean})
+    fake.free(reinterpret_cast<void *>(place));
+}

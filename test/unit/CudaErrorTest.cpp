@@ -410,8 +410,9 @@ TEST_F(Cuda, aChildForkedWhileTheDriverStartsIsTold) {
 
 // A run of the parent's does not go on in its child, and keeps no weights there.
 TEST_F(Cuda, swapsInAChildOfARunningParentLeaveNothing) {
+  auto x = inputOf(2);
   Fixture f(cudaSpec());
-  ASSERT_FALSE(f.bind(inputOf(2)));
+  ASSERT_FALSE(f.bind(x));
   ASSERT_FALSE(f.session.runAsync());
   pid_t child = fork();
   if (child == 0) {

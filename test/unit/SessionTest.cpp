@@ -93,11 +93,11 @@ TEST(Session, noHandleIsAnError) {
 }
 
 TEST(Session, tensorsWithoutElementsHaveNoData) {
+  int64_t shape[] = {0, kK}, means[] = {0, kN};
+  DLManagedTensor x{}, y{}; // the session gives them back when it ends
   Spec spec;
   spec.batchLo = 0;
   Fixture f(spec);
-  int64_t shape[] = {0, kK}, means[] = {0, kN};
-  DLManagedTensor x{}, y{};
   x.dl_tensor = {nullptr, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, shape, nullptr, 0};
   y.dl_tensor = {nullptr, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, means, nullptr, 0};
   for (const Error &error : {f.session.bindInput("x", &x), f.session.bindOutput("y", "mean", &y), f.session.run()})

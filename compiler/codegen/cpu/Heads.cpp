@@ -135,14 +135,21 @@ private:
       part = arith::TruncFOp::create(code.b, code.loc, f, part);
     Value low = code.loadVector(f, sortedAt(below), {});
     Value high = code.loadVector(f, sortedAt(code.min(code.add(below, 1), last)), {});
-    // Infinite neighbours have no middle: a rank that is a member's is its value, and so is that of two equal ones.
-    auto equal = [&](Value a, Value b) -> Value {
-      return arith::CmpFOp::create(code.b, code.loc, arith::CmpFPredicate::OEQ, a, b);
+    // Infinite neighbours have no middle: a rank that is a member's is its value, and so is that of two equal ones, and
+    // of -inf and a number.
+    using Is = arith::CmpFPredicate;
+    auto compare = [&](Is is, Value a, Value b) -> Value { return arith::CmpFOp::create(code.b, code.loc, is, a, b); };
+    auto either = [&](Value a, Value b) -> Value { return arith::OrIOp::create(code.b, code.loc, a, b); };
+    auto semantics = &cast<FloatType>(f).getFloatSemantics();
+    auto infinity = [&](bool negative) {
+      return code.constant(code.vec(f), FloatAttr::get(f, APFloat::getInf(*semantics, negative)));
     };
     Value weight = code.splat(part), between = add(low, mul(sub(high, low), weight));
-    Value itself = arith::OrIOp::create(code.b, code.loc, equal(low, high), equal(weight, code.zero(weight.getType())));
-    Value result = code.select(itself, low, between);
-    auto semantics = &cast<FloatType>(f).getFloatSemantics();
+    Value isBottomless = arith::AndIOp::create(code.b, code.loc, compare(Is::OEQ, low, infinity(true)),
+                                               compare(Is::OLT, high, infinity(false)));
+    Value isLow = either(either(compare(Is::OEQ, low, high), compare(Is::OEQ, weight, code.zero(weight.getType()))),
+                         isBottomless);
+    Value result = code.select(isLow, low, between);
     Value nan = code.constant(code.vec(f), FloatAttr::get(f, APFloat::getNaN(*semantics)));
     return code.select(anyNan, nan, result);
   }

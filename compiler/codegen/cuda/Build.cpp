@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The texts of all launches of the modules, each once, and what is made of them for every architecture.
 #include "Build.h"
+#include "Counts.h"
 #include "Kernel.h"
 #include "Launches.h"
 #include "compiler/codegen/KernelSet.h"
 #include "compiler/support/Error.h"
 #include "images/Image.h"
+#include "passes/analysis/Steps.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -219,10 +221,10 @@ private:
 static llvm::Error noWay(const DeviceLaunch &launch, const Architecture &architecture) {
   llvm::SmallVector<plan::KernelOp> kernels = kernelsOf(launch);
   for (plan::KernelOp kernel : kernels)
-    if (!countsRows(kernel))
+    if (!countsOperands(kernel) || !countsTile(kernel, Steps::of(kernel).form, 1))
       return fail(ExitCode::unsupported, "kernel " + kernel.getSymName() +
-                                             " has rows of more elements than kernels of CUDA devices count, in 31 "
-                                             "bits; bind a smaller range with --dim");
+                                             " has rows, axes or sums of more elements than kernels of CUDA devices "
+                                             "count, in 31 bits; bind a smaller range with --dim");
   return fail(ExitCode::unsupported, "kernel " + kernels.front().getSymName() +
                                          " needs more shared memory for a row than a block of " + architecture.name +
                                          " has");

@@ -2,6 +2,7 @@
 // How a kernel may be launched: tiles, warps, and what of shared memory is whose.
 #include "Geometry.h"
 #include "Contraction.h"
+#include "Counts.h"
 #include "passes/analysis/Numerics.h"
 
 #include "runtime/schema/Layout.h"
@@ -121,13 +122,6 @@ std::vector<WarpGrid> splitGridsOf(const Steps &steps, const Architecture &archi
         wide.push_back(wideGrid(1, 2, own));
   grids.insert(grids.begin(), wide.begin(), wide.end());
   return grids;
-}
-
-/// In a call of the kernel's program.
-int64_t mostOf(plan::KernelOp kernel, std::optional<Size> size) {
-  plan::ProgramOp program = programOf(kernel->getParentOfType<ModuleOp>());
-  auto mostOf = [&](StringRef symbol) { return program ? program.mostOf(symbol) : std::nullopt; };
-  return (size ? size->at(mostOf) : std::nullopt).value_or(std::numeric_limits<int64_t>::max());
 }
 
 /// The longest sum on tensor cores.
@@ -265,23 +259,11 @@ std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architectur
 
 } // namespace
 
-static bool countsTile(plan::KernelOp kernel, const Steps &steps, int64_t rows) {
-  // Threads go through a tile's elements with the block's number of threads as step.
-  constexpr int64_t most = std::numeric_limits<int32_t>::max() - 1024;
-  auto counts = [&](Value value) { return mostOf(kernel, RowForm::of(typeOf(value)).columns) <= most / rows; };
-  for (Operation &op : kernel.getBody().front().without_terminator())
-    if (!llvm::all_of(op.getResults(), counts) || !llvm::all_of(op.getOperands(), [&](Value operand) {
-          return !RowForm::of(typeOf(operand)).sameRows(steps.form) || counts(operand);
-        }))
-      return false;
-  return true;
-}
-
-bool countsRows(plan::KernelOp kernel) { return countsTile(kernel, Steps::of(kernel), 1); }
-
 std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture, bool sharesLaunch) {
   Steps steps = Steps::of(kernel);
-  auto isCounted = [&](const CudaGeometry &g) { return countsTile(kernel, steps, g.rows); };
+  if (!countsOperands(kernel))
+    return {};
+  auto isCounted = [&](const CudaGeometry &g) { return countsTile(kernel, steps.form, g.rows); };
   if (tensorContractions(steps).empty() || !architecture.hasTensorCores())
     return plainGeometries(steps, architecture, isCounted);
   int64_t mostRows = mostOf(kernel, kernel.rowCount());

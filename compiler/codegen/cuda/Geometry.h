@@ -97,13 +97,9 @@ struct CudaGeometry {
   bool operator==(const CudaGeometry &) const = default;
 };
 
-/// Whether an int counts the elements of a row, of each value at the largest sizes of a call.
-bool countsRows(plan::KernelOp kernel);
-
 /// The ways to launch a kernel on an architecture, from the fewest blocks to the most: tiles from large to small, then
-/// clusters. All give the same bits. Empty if a single row does not fit into shared memory, or has more
-/// elements than an int counts. In a launch that several
-/// kernels share, a panel belongs to one warp.
+/// clusters. All give the same bits. Empty if a single row does not fit into shared memory, or ints do
+/// not count what there is (Counts.h). In a launch that several kernels share, a panel belongs to one warp.
 std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture,
                                          bool sharesLaunch = false);
 /// Clusters, for calls that do not fill the device: blocks share a tile's columns, each has a panel at a time, or one

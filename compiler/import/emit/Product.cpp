@@ -185,6 +185,9 @@ Operand Emit::pow(const Operand &a, const Operand &b) {
     Type wide = Float64Type::get(&context);
     return cast(binary<PowOp>(cast(a, wide), cast(b, wide)), a.element());
   }
+  // An integer's power, modulo 2^n of its own type.
+  if (!a.isFloat() && a.element().getIntOrFloatBitWidth() < b.element().getIntOrFloatBitWidth())
+    return cast(binary<PowOp>(cast(a, b.element()), b), a.element());
   return binary<PowOp>(a, cast(b, a.element()));
 }
 

@@ -156,7 +156,8 @@ static double headOf(HeadKind kind, double q, std::vector<double> x, llvm::funct
     llvm::sort(x, [](double a, double b) { return a < b || (a == b && std::signbit(a) > std::signbit(b)); });
     double place = q * (count - 1), below = std::floor(place);
     double low = x[below], high = x[std::min(below + 1, count - 1)], weight = round(place - below);
-    return weight == 0 || low == high ? low : round(low + round(weight * round(high - low)));
+    bool isLow = weight == 0 || low == high || (std::isinf(low) && !std::isinf(high));
+    return isLow ? low : round(low + round(weight * round(high - low)));
   }
   for (double value : x)
     mean = round(mean + value);

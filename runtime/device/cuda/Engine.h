@@ -117,7 +117,8 @@ private:
   Array<Delivery> deliveries;
   uint32_t numDeliveries = 0;
   bool running = false; ///< something may be under way, and the weights are pinned
-  const Weights::Version *version = nullptr;
+  /// Its number: a swap that finds the run's work done may free the version itself.
+  uint64_t pinnedVersion = 0;
 };
 
 } // namespace tutti::rt

@@ -153,22 +153,24 @@ tutti_status_t CudaEngine::pinWeights() {
   // Before it is asked for a newer version: who has published one, and asks then, sees that the event is of no use, or
   // this sees the version.
   isMarked.store(false, std::memory_order_seq_cst);
-  if (running && (staged || numDeliveries || weights.isNewer(version->number) || call.tablesVersion != version->number))
+  if (running && (staged || numDeliveries || weights.isNewer(pinnedVersion) || call.tablesVersion != pinnedVersion))
     if (auto status = finish(true))
       return status;
-  if (!running)
-    version = &weights.pin(call.reader);
+  if (running)
+    return TUTTI_OK;
+  const Weights::Version &version = weights.pin(call.reader);
+  pinnedVersion = version.number;
   running = true;
-  if (call.tablesVersion == version->number)
+  if (call.tablesVersion == pinnedVersion)
     return TUTTI_OK;
   call.fillTables([&](uint32_t slot, uint32_t member) {
-    return reinterpret_cast<const void *>(on->locate(*version, slot, member));
+    return reinterpret_cast<const void *>(on->locate(version, slot, member));
   });
   uint64_t bytes = call.tableBytes();
   if (bytes)
     if (CUresult result = driver->cuMemcpyHtoDAsync(block + memory.tables, pinned + memory.tables, bytes, stream))
       return failed(result, "copying the tables of weights");
-  call.tablesVersion = version->number;
+  call.tablesVersion = pinnedVersion;
   return TUTTI_OK;
 }
 

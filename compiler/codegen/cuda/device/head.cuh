@@ -162,7 +162,9 @@ template <class T, class At> __device__ __forceinline__ T quantileOf(const Share
   T low = ofOrder(found.low), high = ofOrder(found.high), part = T(place - double(below));
   if (s.sum(nans))
     return ofOrder(~Key(0));
-  return part == T(0) || low == high ? low : low + (high - low) * part; // infinite ones have no middle
+  constexpr T infinity = T(__builtin_huge_val());
+  bool isLow = part == T(0) || low == high || (low == -infinity && high < infinity); // infinite ones have no middle
+  return isLow ? low : low + (high - low) * part;
 }
 
 /// The most frequent value, of equally frequent ones the smallest: a pass over the members for each value, in ascending

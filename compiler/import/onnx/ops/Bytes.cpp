@@ -153,6 +153,10 @@ std::optional<Operand> multiplyQuantized(Emit &e, const Operand &a, const Operan
   for (const Operand &x : {right->scale, right->zero})
     if (!isSingle(x) && (x.rank() != 1 || (right->axis + 2) % 2 != (transposed ? 0 : 1)))
       return std::nullopt;
+  // A product of integers is modulo 2^32; this one is of floats.
+  constexpr int64_t mostTerms = (int64_t(1) << 31) / (255 * 255);
+  if (Size terms = a.sizes().back(); terms.isFixed() && terms.getFixed() > mostTerms)
+    return std::nullopt;
   auto single = [&](const Operand &x) { return x && isSingle(x) ? e.reshape(x, {}) : x; };
   Operand weight = transposed ? e.transpose(right->numbers, {1, 0}) : right->numbers;
   Operand sum = multiplyBytes(e, left->numbers, single(left->zero), weight, single(right->zero));

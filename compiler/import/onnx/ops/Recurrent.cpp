@@ -208,24 +208,22 @@ Operand Recurrent::in(size_t i, StringRef name, ArrayRef<Size> sizes) {
   return given;
 }
 
-/// Whether what varies along an axis with the batch is known to be one number, in all members.
-static bool isEverywhere(Emit &e, const Operand &x, int64_t axis, double number) {
-  std::optional<Operand> one = e.withoutRepeats(x, axis);
+/// Whether lengths, one a sequence, are known to be one number, in all members.
+static bool areAll(Emit &e, const Operand &lengths, int64_t number) {
+  std::optional<Operand> one = e.withoutRepeats(lengths, 0);
   std::optional<HostTensor> known = one && *one && !e.keepsNumbers ? e.known(*one) : std::nullopt;
-  bool isIt = known && (known->isFloat() ? llvm::all_of(known->floats, [&](double each) { return each == number; })
-                                         : llvm::all_of(known->ints, [&](int64_t each) { return each == number; }));
+  bool isIt = known && llvm::all_of(known->ints, [&](int64_t each) { return each == number; });
   if (isIt)
     e.setRead(*one);
   return isIt;
 }
 
-/// A state at the start, as (directions, batch, width); nothing where it is 0.
+/// A state at the start, as (directions, batch, width). One of zeros that is given is multiplied like any other: 0 + -0
+/// is 0, and 0 times an infinity a NaN.
 Operand Recurrent::initial(size_t i, StringRef name) {
   Operand given = in(
       i, name, batchFirst ? Sizes{batch, Size(directions), Size(width)} : Sizes{Size(directions), batch, Size(width)});
-  if (given && batchFirst)
-    given = e.moveAxis(given, 1, 0);
-  return given && isEverywhere(e, given, 1, 0) ? Operand() : given;
+  return given && batchFirst ? e.moveAxis(given, 1, 0) : given;
 }
 
 /// Names and numbers of the functions, of each direction in turn. Numbers are for those that have some.
@@ -303,7 +301,7 @@ bool Recurrent::read() {
   h = initial(5, "state");
   if (lengths && (!isa<IntegerType>(lengths.element()) || lengths.element().isInteger(1)))
     e.malformed("input 4, the lengths, is " + lengths.str());
-  if (lengths && isEverywhere(e, lengths, 0, double(steps)))
+  if (lengths && areAll(e, lengths, steps))
     lengths = Operand();
   if (!batchFirst)
     x = e.moveAxis(x, 0, 1);

@@ -68,7 +68,7 @@ void importReduceProd(Node &n) {
   });
 }
 
-/// Of integers the sum by their number, truncated.
+/// Of integers the sum, which 64 bits have room for, by their number, truncated.
 void importReduceMean(Node &n) {
   reduction(n, [&](const Operand &x, ArrayRef<int64_t> axes, bool keep) {
     Emit &e = n.emit;
@@ -77,8 +77,11 @@ void importReduceMean(Node &n) {
     double count = 1;
     for (int64_t axis : axes)
       count *= x.sizes()[axis].isFixed() ? double(x.sizes()[axis].getFixed()) : 1;
-    Operand sum = e.reduce(ReduceKind::sum, x, axes, keep);
-    return axes.empty() ? sum : e.div(sum, e.scalar(count, sum));
+    if (axes.empty())
+      return x;
+    Type wide = IntegerType::get(&e.context, 64, cast<IntegerType>(x.element()).getSignedness());
+    Operand sum = e.reduce(ReduceKind::sum, e.cast(x, wide), axes, keep);
+    return e.cast(e.div(sum, e.scalar(count, sum)), x.element());
   });
 }
 
