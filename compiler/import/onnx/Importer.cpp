@@ -113,7 +113,7 @@ llvm::Error Importer::findOpsets() {
 
 /// The weights file has what the graph uses, in its types and shapes, and nothing else.
 llvm::Error Importer::checkWeights() {
-  Readers used = Walk::readersFor(graph.node(), own.outputNames());
+  Readers used = readersAmong(orderFor(graph.node(), own.outputNames()), own.outputNames());
   std::vector<Wanted> wanted;
   for (const onnx::TensorProto &tensor : graph.initializer())
     wanted.push_back({tensor.name(),

@@ -26,29 +26,6 @@ static std::string keyOf(StringRef domain, StringRef name, StringRef overload) {
   return ((domain == "ai.onnx" ? "" : domain) + "\n" + name + "\n" + overload).str();
 }
 
-/// The graphs in a node's attributes.
-static void forEachGraph(const onnx::NodeProto &proto, llvm::function_ref<void(const onnx::GraphProto &)> visit) {
-  for (const onnx::AttributeProto &attribute : proto.attribute()) {
-    if (attribute.has_g())
-      visit(attribute.g());
-    for (const onnx::GraphProto &graph : attribute.graphs())
-      visit(graph);
-  }
-}
-
-/// The names that a node reads, those that its branches may take from outside among them. An input left out has none.
-static void forEachRead(const onnx::NodeProto &proto, llvm::function_ref<void(const std::string &)> visit) {
-  for (const std::string &input : proto.input())
-    if (!input.empty())
-      visit(input);
-  forEachGraph(proto, [&](const onnx::GraphProto &graph) {
-    for (const onnx::ValueInfoProto &output : graph.output())
-      visit(output.name());
-    for (const onnx::NodeProto &inner : graph.node())
-      forEachRead(inner, visit);
-  });
-}
-
 /// How many initializers of each name a graph has, with those in its nodes.
 static void countInitializers(const onnx::GraphProto &graph, llvm::StringMap<unsigned> &counts) {
   for (const onnx::TensorProto &tensor : graph.initializer())
@@ -107,49 +84,11 @@ std::vector<std::string> Walk::computedWith() const {
   return names;
 }
 
-/// The nodes that the outputs need.
-static std::vector<bool> liveFor(const Walk::Nodes &body, ArrayRef<std::string> outputs) {
-  llvm::StringMap<int> producers;
-  for (auto [i, node] : llvm::enumerate(body))
-    for (const std::string &output : node.output())
-      if (!output.empty())
-        producers[output] = i;
-  std::vector<bool> live(body.size(), false);
-  SmallVector<int> todo;
-  auto need = [&](const std::string &name) {
-    auto at = producers.find(name);
-    if (at == producers.end() || live[at->second])
-      return;
-    live[at->second] = true;
-    todo.push_back(at->second);
-  };
-  llvm::for_each(outputs, need);
-  while (!todo.empty())
-    forEachRead(body[todo.pop_back_val()], need);
-  return live;
-}
-
-static Readers readersAmong(const Walk::Nodes &nodes, ArrayRef<std::string> outputs, const std::vector<bool> &live) {
-  Readers readers;
-  for (const std::string &output : outputs)
-    readers[output].push_back("");
-  for (auto [i, node] : llvm::enumerate(nodes))
-    if (live[i])
-      forEachRead(node, [&](const std::string &name) { readers[name].push_back(node.op_type()); });
-  return readers;
-}
-
-Readers Walk::readersFor(const Nodes &nodes, ArrayRef<std::string> outputs) {
-  return readersAmong(nodes, outputs, liveFor(nodes, outputs));
-}
-
 llvm::Error Walk::run(Emit &emit, Scope &scope, const Nodes &body, ArrayRef<std::string> outputs) {
-  std::vector<bool> live = liveFor(body, outputs);
-  scope.readers = readersAmong(body, outputs, live);
-  for (auto [i, each] : llvm::enumerate(body)) {
-    if (!live[i])
-      continue;
-    if (llvm::Error error = node(emit, scope, each))
+  std::vector<const onnx::NodeProto *> order = orderFor(body, outputs);
+  scope.readers = readersAmong(order, outputs);
+  for (const onnx::NodeProto *each : order) {
+    if (llvm::Error error = node(emit, scope, *each))
       return error;
     if (emit.restart)
       break;

@@ -7,6 +7,7 @@
 #include "compiler/import/emit/Emit.h"
 #include "compiler/import/files/OnnxFile.h"
 #include "compiler/import/onnx/Node.h"
+#include "compiler/import/onnx/NodeOrder.h"
 #include "compiler/import/onnx/Report.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -36,13 +37,8 @@ struct Scope {
 
 class Walk {
 public:
-  using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
-
   /// With `weights`, tensors of that file take the place of the graph's own initializers of their names.
   Walk(mlir::MLIRContext &context, llvm::StringRef path, OnnxFile &file, const SafetensorsFile *weights = nullptr);
-
-  /// Who reads what, of the nodes that `outputs` need; those are read from outside.
-  static Readers readersFor(const Nodes &nodes, llvm::ArrayRef<std::string> outputs);
 
   /// Called once, first. Fails where two functions have one name.
   llvm::Error findFunctions();

@@ -72,6 +72,12 @@ static LogicalResult inferChosen(Location location, StringRef op, TypeRange oper
   return success();
 }
 
+OpFoldResult SelectOp::fold(FoldAdaptor) {
+  return getA() == getB() && getA().getType() == getType() ? getA() : OpFoldResult();
+}
+
+OpFoldResult CastOp::fold(FoldAdaptor) { return getX().getType() == getType() ? getX() : OpFoldResult(); }
+
 LogicalResult CastOp::lift(LiftContext &context) { return liftPointwise(*this, context); }
 
 Sizes CastOp::mixedSizes() { return {}; }

@@ -119,6 +119,7 @@ def Tutti_SelectOp : Tutti_Pointwise<"select", Tutti_Chosen> {
   let examples = ["%y = tutti.select %c, %a, %b : tensor<?x1xi1, #tutti.sizes<batch>>, tensor<3xf32>, tensor<f32>"];
   let arguments = (ins Tutti_Tensor:$condition, Tutti_Tensor:$a, Tutti_Tensor:$b);
   let assemblyFormat = "$condition `,` $a `,` $b attr-dict `:` type($condition) `,` type($a) `,` type($b)";
+  let hasFolder = 1;
 }
 
 def Tutti_CastOp : Tutti_Op<"cast", [DeclareOpInterfaceMethods<ScalarOpInterface>]> {
@@ -134,6 +135,7 @@ def Tutti_CastOp : Tutti_Op<"cast", [DeclareOpInterfaceMethods<ScalarOpInterface
   let results = (outs Tutti_Tensor:$result);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 #endif

@@ -349,6 +349,8 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
   return success();
 }
 
+OpFoldResult ConcatOp::fold(FoldAdaptor) { return getInputs().size() == 1 ? getInputs().front() : OpFoldResult(); }
+
 LogicalResult ConcatOp::lift(LiftContext &context) {
   auto inputs = llvm::map_to_vector(getInputs(), [&](Value input) { return context.getLifted(input); });
   context.setLifted(getResult(), ConcatOp::create(context.builder, getLoc(), inputs, getAxis() + 1));

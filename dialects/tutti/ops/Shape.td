@@ -70,6 +70,7 @@ def Tutti_ConcatOp : Tutti_Op<"concat", [
   let arguments = (ins Variadic<Tutti_Tensor>:$inputs, I64Attr:$axis);
   let results = (outs Tutti_Tensor:$result);
   let assemblyFormat = "$inputs `axis` $axis attr-dict `:` type($inputs)";
+  let hasFolder = 1;
 }
 
 #endif

@@ -8,7 +8,20 @@ func.func @identities(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %1 = tutti.broadcast %0 : tensor<2x3xf32> -> tensor<2x3xf32>
   %2 = tutti.transpose %1 [0, 1] : tensor<2x3xf32>
   %3 = tutti.slice %2 from [0, 0] size [-1, 3] step [1, 1] : tensor<2x3xf32>
-  return %3 : tensor<2x3xf32>
+  %4 = tutti.cast %3 : tensor<2x3xf32> -> tensor<2x3xf32>
+  %5 = tutti.concat %4 axis 1 : tensor<2x3xf32>
+  return %5 : tensor<2x3xf32>
+}
+
+// A choice between a value and itself; where the condition is of more elements, it makes more of it.
+// CHECK-LABEL: @choices
+// CHECK-SAME: (%[[X:.*]]: tensor<2x3xf32>
+func.func @choices(%x: tensor<2x3xf32>, %c: tensor<3xi1>, %d: tensor<4x2x3xi1>) -> (tensor<2x3xf32>, tensor<4x2x3xf32>) {
+  // CHECK-NEXT: %[[MORE:.*]] = tutti.select
+  // CHECK-NEXT: return %[[X]], %[[MORE]]
+  %0 = tutti.select %c, %x, %x : tensor<3xi1>, tensor<2x3xf32>, tensor<2x3xf32>
+  %1 = tutti.select %d, %x, %x : tensor<4x2x3xi1>, tensor<2x3xf32>, tensor<2x3xf32>
+  return %0, %1 : tensor<2x3xf32>, tensor<4x2x3xf32>
 }
 
 // CHECK-LABEL: @reversed_is_no_identity

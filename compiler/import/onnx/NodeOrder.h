@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which nodes of a graph are walked through, in which order, and who reads what.
+#ifndef TUTTI_COMPILER_IMPORT_ONNX_NODEORDER_H
+#define TUTTI_COMPILER_IMPORT_ONNX_NODEORDER_H
+
+#include "compiler/import/onnx/Node.h"
+
+#include "onnx.pb.h"
+
+namespace tutti {
+
+using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+
+/// The graphs in a node's attributes.
+void forEachGraph(const onnx::NodeProto &proto, llvm::function_ref<void(const onnx::GraphProto &)> visit);
+
+/// The nodes that `outputs` need, in the file's order but for those that an earlier one reads: a converter may have
+/// appended its casts at the end. Of a cycle one stays ahead of what it reads.
+std::vector<const onnx::NodeProto *> orderFor(const Nodes &nodes, llvm::ArrayRef<std::string> outputs);
+
+/// Who reads what, of these nodes; `outputs` are read from outside.
+Readers readersAmong(llvm::ArrayRef<const onnx::NodeProto *> nodes, llvm::ArrayRef<std::string> outputs);
+
+} // namespace tutti
+
+#endif
