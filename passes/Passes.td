@@ -27,7 +27,8 @@ def DecomposePass : Pass<"tutti-decompose", "::mlir::ModuleOp"> {
   let description = [{
     Sums and choices of 16-bit floats become float32's, those of unsigned integers signed ones', and a concat of many operands a concat
     of concats. A sum or product of up to four elements that are chosen along its axis reads them where they are. Reshapes stay: they are views of memory. Those that only add or drop axes of length 1 sink below pointwise ops and heads, so
-    that they do not cut a kernel in two. A transposed value that is rows times a weight as it lies is read so. A reduction of the last axes, however many,
+    that they do not cut a kernel in two. A transposed value that is rows times a weight as it lies is read so. A contraction that makes a number of each two rows, as
+    `bhd,bthd->bth` does, is a product of elements and a sum along rows. A reduction of the last axes, however many,
     becomes one along a row. Windows of an image that windows have given a margin are windows of the image itself. Windows are gathered,
     with what `outside` says around the image; on a CPU a margin of long runs is copied run by run, and windows that are rows a weight
     multiplies are a move of the image, which is copied with its margin first if they leave it; tutti-fuse puts that move into the
@@ -80,6 +81,9 @@ def FusePass : Pass<"tutti-fuse", "::mlir::ModuleOp"> {
     through (passes/analysis/Through.h), and what a task keeps for itself stays within the module's `tutti.scratch_per_row` bytes, if it has any.
     A margin of zeros, and a part of rows that one op reads, are of that op's kernel, and stored by none. Equal kernels are merged. Functions are
     then made of views, parts and joins of groups, and plan.dispatch.
+
+    On a CPU, a kernel of maps whose columns fill no vector takes the last axis of its rows as columns, too, where all maps treat both
+    alike: images of 8 x 8 are rows of 64. What others have of it they see by a view.
 
     Where that makes a kernel less, the axis of length one that a sum or mean over places leaves stays in what is computed of it, though the
     model drops it: all of it has the reduction's rows then. Rows of more than 4096 elements are reduced by a kernel of their own.

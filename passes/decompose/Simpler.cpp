@@ -4,6 +4,8 @@
 #include "Patterns.h"
 #include "passes/analysis/Numerics.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace tutti {
@@ -135,6 +137,60 @@ struct FoldTranspose : OpRewritePattern<ContractOp> {
   }
 };
 
+/// A number of each row of one operand and the one row of the other that belongs to it, "bcp,bncp->bnc": no tile has
+/// more than one row or column of it. It is a product of elements, summed along their rows. Of the member's own labels
+/// it goes by, so that sums keep their order whichever operands members share.
+struct SumOfProducts : OpRewritePattern<ContractOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
+    ContractSpec spec = op.labels();
+    Type element = op.getType().getElementType();
+    StringRef member = StringRef(spec.result).take_front(isLifted(op.getType())), own = spec.result;
+    own = own.drop_front(member.size());
+    std::string summed = spec.contracted(), operands[] = {without(spec.lhs, member), without(spec.rhs, member)};
+    bool isFloat = element.isF32() || element.isF64(), hasColumns = own.empty() || isRowsTimesWeight(op);
+    bool isAlongRows =
+        summed.size() == 1 && StringRef(spec.lhs).ends_with(summed) && StringRef(spec.rhs).ends_with(summed);
+    if (!isFloat || hasColumns || !isAlongRows ||
+        !llvm::all_of(operands, [&](StringRef labels) { return labels.contains(own.back()); }))
+      return failure();
+    bool leftIsAll = isWithin(operands[1], operands[0]);
+    if (!leftIsAll && !isWithin(operands[0], operands[1]))
+      return failure();
+
+    Location loc = op.getLoc();
+    std::string all = member.str() + operands[!leftIsAll];
+    auto aligned = [&](Value x, StringRef labels) -> Value {
+      Sizes given = getSizes(typeOf(x)), sizes;
+      for (char label : all) {
+        size_t place = labels.find(label);
+        sizes.push_back(place == StringRef::npos ? Size(1) : given[place]);
+      }
+      return ReshapeOp::create(rewriter, loc, getTensorType(sizes, element), x);
+    };
+    Value products = MulOp::create(rewriter, loc, aligned(op.getLhs(), spec.lhs), aligned(op.getRhs(), spec.rhs));
+    Value sums = ReduceOp::create(rewriter, loc, ReduceKind::sum, products, int64_t(all.size()) - 1, NumericsAttr());
+    Sizes sizes = getSizes(typeOf(products));
+    sizes.pop_back();
+    sums = ReshapeOp::create(rewriter, loc, getTensorType(sizes, element), sums);
+    auto places = llvm::map_to_vector(spec.result, [&](char label) { return int64_t(all.find(label)); });
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, sums, places);
+    return success();
+  }
+
+private:
+  static std::string without(StringRef labels, StringRef member) {
+    labels.consume_front(member);
+    return labels.str();
+  }
+  /// Whether all labels are among others, in their order.
+  static bool isWithin(StringRef labels, StringRef others) {
+    for (char other : others)
+      labels.consume_front({&other, 1});
+    return labels.empty();
+  }
+};
+
 /// How an op that combines elements is made of ops on fewer types. Sums of 16-bit floats are float32's, which holds
 /// each of them exactly, rounded once at their end. Of unsigned integers sums and products have the bits of signed
 /// ones, and the order is that of signed ones whose top bit is turned.
@@ -177,6 +233,58 @@ private:
     APInt top = APInt::getSignMask(element.getIntOrFloatBitWidth());
     auto attr = DenseElementsAttr::get(RankedTensorType::get({}, element), IntegerAttr::get(element, top));
     return XorOp::create(builder, loc, x, ConstantOp::create(builder, loc, cast<ElementsAttr>(attr)));
+  }
+};
+
+/// A float that becomes a short integer and a float again, as between the layers of a quantized model, never leaves its
+/// register: it is cut to the integer's range and to a whole number. A NaN is 0, and so is -0.
+struct CastThereAndBack : OpRewritePattern<CastOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(CastOp op, PatternRewriter &rewriter) const override {
+    auto there = op.getX().getDefiningOp<CastOp>();
+    if (!there || !typeOf(there.getX()).getElementType().isF32() || !typeOf(op.getResult()).getElementType().isF32())
+      return failure();
+    auto integer = dyn_cast<IntegerType>(typeOf(op.getX()).getElementType());
+    if (!integer || integer.getWidth() == 1 || integer.getWidth() > 16) // float32 has all others
+      return failure();
+    bool isUnsigned = integer.isUnsigned();
+    double high = std::ldexp(1.0, integer.getWidth() - !isUnsigned) - 1, low = isUnsigned ? 0 : -high - 1;
+
+    Location loc = op.getLoc();
+    RankedTensorType type = typeOf(op.getResult());
+    auto map = MapOp::create(rewriter, loc, type, there.getX(), rewriter.getMultiDimIdentityMap(type.getRank()));
+    map.getBody().front().erase();
+    Block *block = rewriter.createBlock(&map.getBody());
+    Value x = block->addArgument(rewriter.getF32Type(), loc);
+    auto number = [&](double value) -> Value {
+      return arith::ConstantOp::create(rewriter, loc, rewriter.getF32FloatAttr(float(value)));
+    };
+    auto choose = [&](arith::CmpFPredicate is, Value a, Value b, Value yes, Value no) -> Value {
+      return arith::SelectOp::create(rewriter, loc, arith::CmpFOp::create(rewriter, loc, is, a, b), yes, no);
+    };
+    Value y = choose(arith::CmpFPredicate::ORD, x, x, x, number(0));
+    if (!liesWithin(there.getX(), low, high)) {
+      y = choose(arith::CmpFPredicate::OLT, y, number(low), number(low), y);
+      y = choose(arith::CmpFPredicate::OGT, y, number(high), number(high), y);
+    }
+    y = math::TruncOp::create(rewriter, loc, y);
+    YieldOp::create(rewriter, loc, Value(arith::AddFOp::create(rewriter, loc, y, number(0))));
+    rewriter.replaceOp(op, map.getResult());
+    return success();
+  }
+
+private:
+  static std::optional<double> numberIn(Value value) {
+    auto splat = dyn_cast_or_null<FloatAttr>(splatOf(value));
+    return splat ? std::optional(splat.getValueAsDouble()) : std::nullopt;
+  }
+  /// Whether a value is the smaller of a number up to `high` and the larger of one from `low` on, as quantizing ends.
+  static bool liesWithin(Value value, double low, double high) {
+    auto smaller = value.getDefiningOp<MinOp>();
+    auto larger = smaller ? smaller.getLhs().getDefiningOp<MaxOp>() : MaxOp();
+    std::optional<double> most = smaller ? numberIn(smaller.getRhs()) : std::nullopt,
+                          least = larger ? numberIn(larger.getRhs()) : std::nullopt;
+    return most && least && *least >= low && *most <= high && *least <= *most;
   }
 };
 
@@ -280,9 +388,8 @@ struct ConcatInParts : OpRewritePattern<ConcatOp> {
 } // namespace
 
 void addSimplerPatterns(RewritePatternSet &patterns) {
-  patterns
-      .add<SinkReshape, SinkReshapeBelowHead, ReduceInRow, FoldTranspose, OnFewerTypes, ReduceChosen, ConcatInParts>(
-          patterns.getContext());
+  patterns.add<SinkReshape, SinkReshapeBelowHead, ReduceInRow, FoldTranspose, SumOfProducts, CastThereAndBack,
+               OnFewerTypes, ReduceChosen, ConcatInParts>(patterns.getContext());
 }
 
 } // namespace tutti

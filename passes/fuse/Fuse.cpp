@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-fuse: computing ops become kernels, one for ops that share their rows.
+#include "Columns.h"
 #include "Launches.h"
 #include "dialects/tutti/Model.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
+#include "passes/analysis/Target.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 
@@ -18,7 +20,7 @@ namespace {
 /// Puts kernels into a module, equal ones once, and dispatches where their ops were.
 class Outliner {
 public:
-  explicit Outliner(ModuleOp module) : symbols(module) {}
+  explicit Outliner(ModuleOp module) : symbols(module), packsRows(TargetTraits::of(module).packsNarrowRows) {}
 
   void outline(const Group &group) {
     Operation *last = group.ops.back();
@@ -30,12 +32,23 @@ public:
 
     Outline outline = Outline::of(group, "k" + std::to_string(kernels.size()));
     const auto &[inputs, results] = outline.ports;
+    if (packsRows)
+      joinColumns(outline.kernel);
+    auto seenAs = [&](Value value, Type type) -> Value {
+      return value.getType() == type ? value : ReshapeOp::create(builder, value.getLoc(), type, value);
+    };
+    Block &body = outline.kernel.getBody().front();
+    SmallVector<Value> given;
+    for (auto [input, argument] : llvm::zip_equal(inputs, body.getArguments()))
+      given.push_back(seenAs(input, argument.getType()));
+    SmallVector<Type> types(outline.kernel.getYielded().getTypes());
     std::string kernel = insertOnce(outline.kernel);
-    auto types = llvm::map_to_vector(results, [](Value result) { return result.getType(); });
-    auto dispatch = plan::DispatchOp::create(builder, last->getLoc(), types, kernel, inputs.getArrayRef());
+    auto dispatch = plan::DispatchOp::create(builder, last->getLoc(), types, kernel, given);
     llvm::SmallPtrSet<Operation *, 16> inside(group.ops.begin(), group.ops.end());
-    for (auto [result, after] : llvm::zip_equal(results, dispatch.getResults()))
+    for (auto [result, made] : llvm::zip_equal(results, dispatch.getResults())) {
+      Value after = seenAs(made, result.getType());
       Value(result).replaceUsesWithIf(after, [&](OpOperand &use) { return !inside.contains(use.getOwner()); });
+    }
     for (Operation *op : llvm::reverse(group.ops)) {
       op->dropAllUses();
       op->erase();
@@ -44,6 +57,7 @@ public:
 
 private:
   SymbolTable symbols;
+  bool packsRows;
   llvm::StringMap<std::string> kernels; ///< a kernel as text, but for its name -> its name
 
   /// The name of the kernel, or of its equal that the module has already.

@@ -116,3 +116,70 @@ module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<
     return %1, %5 : tensor<1x8xf32>, tensor<1x8xf32>
   }
 }
+
+// -----
+
+// A number of each row of one value and the row of another that belongs to it: elements are multiplied, rows are summed.
+module attributes {tutti.members = 2 : i64} {
+  // CHECK-LABEL: func.func @rows(
+  // CHECK-NOT: tutti.contract
+  // CHECK: arith.mulf
+  // CHECK: tutti.reduce sum {{.*}} [4] : tensor<?x?x7x2x24xf32, #tutti.sizes<active, batch>>
+  func.func @rows(%x: tensor<?x2x24xf32, #tutti.sizes<batch>> {tutti.name = "x"}, %t: tensor<?x?x7x2x24xf32, #tutti.sizes<active, batch>> {tutti.name = "t"})
+      -> (tensor<?x?x7x2xf32, #tutti.sizes<active, batch>> {tutti.name = "y", tutti.head = "members"}) {
+    %y = tutti.contract %x, %t "bcp,mbncp->mbnc" : tensor<?x2x24xf32, #tutti.sizes<batch>>, tensor<?x?x7x2x24xf32, #tutti.sizes<active, batch>>
+    return %y : tensor<?x?x7x2xf32, #tutti.sizes<active, batch>>
+  }
+}
+
+// -----
+
+// The members' axis is none of a member's own labels: the same, with the axes of the result in another order.
+module attributes {tutti.members = 2 : i64} {
+  // CHECK-LABEL: func.func @shared(
+  // CHECK-NOT: tutti.contract
+  // CHECK: tutti.reduce sum {{.*}} : tensor<?x?x7x2x24xf32, #tutti.sizes<active, batch>>
+  func.func @shared(%x: tensor<?x?x7x2x24xf32, #tutti.sizes<active, batch>> {tutti.name = "x"}, %t: tensor<?x7x2x24xf32, #tutti.sizes<batch>> {tutti.name = "t"})
+      -> (tensor<?x?x2x7xf32, #tutti.sizes<active, batch>> {tutti.name = "y", tutti.head = "members"}) {
+    %y = tutti.contract %x, %t "mbncp,bncp->mbcn" : tensor<?x?x7x2x24xf32, #tutti.sizes<active, batch>>, tensor<?x7x2x24xf32, #tutti.sizes<batch>>
+    return %y : tensor<?x?x2x7xf32, #tutti.sizes<active, batch>>
+  }
+}
+
+// -----
+
+// Columns that the other operand has for itself are a tile's.
+module attributes {tutti.members = 2 : i64} {
+  // CHECK-LABEL: func.func @columns(
+  // CHECK: tutti.contract
+  // CHECK-NOT: tutti.reduce
+  func.func @columns(%x: tensor<?x2x24xf32, #tutti.sizes<batch>> {tutti.name = "x"}, %t: tensor<?x?x2x7x24xf32, #tutti.sizes<active, batch>> {tutti.name = "t"})
+      -> (tensor<?x?x2x7xf32, #tutti.sizes<active, batch>> {tutti.name = "y", tutti.head = "members"}) {
+    %y = tutti.contract %x, %t "bcp,mbcnp->mbcn" : tensor<?x2x24xf32, #tutti.sizes<batch>>, tensor<?x?x2x7x24xf32, #tutti.sizes<active, batch>>
+    return %y : tensor<?x?x2x7xf32, #tutti.sizes<active, batch>>
+  }
+}
+
+// -----
+
+// A float that becomes a byte and a float again stays a float; its range is cut where what it comes from has another.
+module {
+  // CHECK-LABEL: func.func @there_and_back(
+  // CHECK-NOT: fptosi
+  // CHECK-COUNT-2: arith.cmpf ord
+  // CHECK: math.trunc
+  // CHECK-NOT: fptosi
+  // CHECK: return
+  func.func @there_and_back(%x: tensor<?x5xf32, #tutti.sizes<batch>> {tutti.name = "x"})
+      -> (tensor<?x5xf32, #tutti.sizes<batch>> {tutti.name = "y"}, tensor<?x5xf32, #tutti.sizes<batch>> {tutti.name = "z"}) {
+    %high = tutti.constant dense<127.0> : tensor<f32>
+    %low = tutti.constant dense<-128.0> : tensor<f32>
+    %0 = tutti.max %x, %low : tensor<?x5xf32, #tutti.sizes<batch>>, tensor<f32>
+    %1 = tutti.min %0, %high : tensor<?x5xf32, #tutti.sizes<batch>>, tensor<f32>
+    %2 = tutti.cast %1 : tensor<?x5xf32, #tutti.sizes<batch>> -> tensor<?x5xi8, #tutti.sizes<batch>>
+    %3 = tutti.cast %2 : tensor<?x5xi8, #tutti.sizes<batch>> -> tensor<?x5xf32, #tutti.sizes<batch>>
+    %4 = tutti.cast %x : tensor<?x5xf32, #tutti.sizes<batch>> -> tensor<?x5xui16, #tutti.sizes<batch>>
+    %5 = tutti.cast %4 : tensor<?x5xui16, #tutti.sizes<batch>> -> tensor<?x5xf32, #tutti.sizes<batch>>
+    return %3, %5 : tensor<?x5xf32, #tutti.sizes<batch>>, tensor<?x5xf32, #tutti.sizes<batch>>
+  }
+}

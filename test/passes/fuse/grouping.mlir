@@ -217,7 +217,8 @@ func.func @margins(%x: tensor<?x2x4xf32, #tutti.sizes<batch>>) -> tensor<?x2x7xf
 // So is a part of each row that only one op reads: the whole is stored for others anyway.
 // CHECK-LABEL: func.func @parts
 func.func @parts(%x: tensor<?x2x4xf32, #tutti.sizes<batch>>) -> (tensor<?x2x4xf32, #tutti.sizes<batch>>, tensor<?x2x6xf32, #tutti.sizes<batch>>) {
-  // CHECK: %[[FIRST:.*]] = plan.dispatch @{{.*}} -> tensor<?x2x4xf32, #tutti.sizes<batch>>
+  // CHECK: %[[LONG:.*]] = plan.dispatch @{{.*}} -> tensor<?x8xf32, #tutti.sizes<batch>>
+  // CHECK: %[[FIRST:.*]] = tutti.reshape %[[LONG]]
   // CHECK: %[[SECOND:.*]] = plan.dispatch @{{.*}}(%[[FIRST]], {{.*}} -> tensor<?x2x6xf32, #tutti.sizes<batch>>
   // CHECK: return %[[FIRST]], %[[SECOND]]
   %swapped = tutti.constant dense<[1, 0]> : tensor<2xi64>
