@@ -72,7 +72,7 @@ def Tutti_AcoshOp      : Tutti_Unary<"acosh", "y = arcosh x; NaN below 1", Tutti
 def Tutti_AtanhOp      : Tutti_Unary<"atanh", "y = artanh x; NaN outside of [-1, 1]", Tutti_Floats, "3.5">;
 def Tutti_TanhOp       : Tutti_Unary<"tanh", "y = tanh x", Tutti_Floats, "2">;
 def Tutti_SigmoidOp    : Tutti_Unary<"sigmoid", "y = 1 / (1 + e^-x)", Tutti_Floats, "2.5"> {
-  // `gates` (tutti-decompose): x times it, SiLU, is all that becomes of it.
+  let description = [{With `gates`, which tutti-decompose sets at bf16, x times it, SiLU, is all that becomes of it.}];
   let arguments = (ins Tutti_Tensor:$x, UnitAttr:$gates);
 }
 def Tutti_ReluOp       : Tutti_Unary<"relu", "y = max(x, 0); NaN stays NaN", Tutti_Numbers>;

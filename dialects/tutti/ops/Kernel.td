@@ -62,7 +62,7 @@ class Tutti_Function<string mnemonic, string formula, string most> : Tutti_AnyOp
   let assemblyFormat = "$x attr-dict `:` type($x)";
 }
 def Tutti_LogisticOp : Tutti_Function<"logistic", "1 / (1 + e^-x)", "2.5"> {
-  // `gates`: as the sigmoid's that it was.
+  let description = [{With `gates` as the sigmoid that it was.}];
   let arguments = (ins FloatLike:$x, UnitAttr:$gates);
 }
 def Tutti_Log1pExpOp : Tutti_Function<"log1p_exp", "ln(1 + e^x)", "2.5">;

@@ -162,8 +162,9 @@ template <class T, class At> __device__ __forceinline__ T quantileOf(const Share
   T low = ofOrder(found.low), high = ofOrder(found.high), part = T(place - double(below));
   if (s.sum(nans))
     return ofOrder(~Key(0));
-  constexpr T infinity = T(__builtin_huge_val());
-  bool isLow = part == T(0) || low == high || (low == -infinity && high < infinity); // infinite ones have no middle
+  // Infinite ones have no middle. Of one of them the difference from itself is a NaN.
+  const bool isBottomless = low - low != T(0) && high - high == T(0);
+  const bool isLow = part == T(0) || low == high || isBottomless;
   return isLow ? low : low + (high - low) * part;
 }
 
