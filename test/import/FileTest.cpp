@@ -74,6 +74,25 @@ TEST_F(FileTest, ExternalData) {
   EXPECT_EQ(std::memcmp(w.data, numbers + 2, 16), 0);
 }
 
+TEST_F(FileTest, MembersWithoutABias) {
+  input("x", {4});
+  node("Mul", {"x", "x"}, {"t"});
+  onnx::NodeProto &last = node("Tanh", {"t"}, {"y"});
+  output("y");
+  std::string without = save("without.onnx");
+  onnx::TensorProto &bias = tensor("bias", {4});
+  for (float number : {1.f, 2.f, 3.f, 4.f})
+    bias.add_float_data(number);
+  last.set_op_type("Add");
+  last.add_input("bias");
+  last.set_output(0, "s");
+  node("Tanh", {"s"}, {"y"});
+  Failure failure = failureOf(align(context, {save("with.onnx"), without}, {}, {}));
+  EXPECT_EQ(failure.code, 4);
+  for (const char *part : {"(Tanh)", "weight 'bias'", "exporters leave out a bias that is all zeros"})
+    EXPECT_NE(failure.message.find(part), std::string::npos) << part << " in: " << failure.message;
+}
+
 // Two initializers at one place are two, each of which can be swapped.
 TEST_F(FileTest, ExternalDataOfTwo) {
   external("w.bin");

@@ -60,6 +60,9 @@ llvm::Error compareOutputs(const MemberModel &first, const MemberModel &other, s
   return llvm::Error::success();
 }
 
+/// Whether a weight is added to something, and that is all.
+static bool isBias(Operation &op) { return isa<GetOp>(op) && llvm::all_of(op.getUsers(), llvm::IsaPred<AddOp>); }
+
 static llvm::Error compareOps(const MemberModel &first, const MemberModel &other, size_t index,
                               SmallVectorImpl<unsigned> &constants) {
   if (llvm::Error error = compareOutputs(first, other, index))
@@ -82,7 +85,9 @@ static llvm::Error compareOps(const MemberModel &first, const MemberModel &other
                  a.getResultTypes() == b.getResultTypes() && a.getAttrDictionary() == b.getAttrDictionary();
     if (!equal)
       return differs(first, other, index, at(&b), describe(&b, other),
-                     describe(&a, first) + " at " + at(&a) + "; members of unequal structure take --unequal");
+                     describe(&a, first) + " at " + at(&a) +
+                         (isBias(a) != isBias(b) ? "; exporters leave out a bias that is all zeros" : "") +
+                         "; members of unequal structure take --unequal");
     for (auto [i, pair] : llvm::enumerate(llvm::zip_equal(a.getOperands(), b.getOperands()))) {
       auto [x, y] = pair;
       if (counterpart.lookup(x) == y)
