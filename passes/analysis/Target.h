@@ -41,8 +41,9 @@ struct TargetTraits {
   /// What a row has one of is stored, if each of its columns reads it: they would compute it one after the other. CUDA
   /// threads do so side by side.
   bool storesWhatRowsRepeat;
-  /// Rows of few elements lie end to end in scratch memory, and maps that are worth it take as many as fill a vector.
-  /// CUDA threads take an element each, wherever it lies.
+  /// Rows of few elements lie end to end in scratch memory, and maps that are worth it take as many as fill a vector; a
+  /// kernel of maps alone has longer rows, where it can (fuse/Columns.h). CUDA threads take an element each, wherever
+  /// it lies.
   bool packsNarrowRows;
   /// Rows of scratch memory that are a multiple of so many elements apart get in each other's way: on a CPU in one set
   /// of a cache, on a CUDA device, where lanes read four neighbours in each of several rows at once, in one bank of
