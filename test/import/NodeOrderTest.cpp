@@ -39,5 +39,31 @@ TEST_F(NodeOrderTest, Reverse) {
   EXPECT_NE(body().find("return"), std::string::npos);
 }
 
+// What a branch gives itself is another value than one of the same name that is computed of its result.
+TEST_F(NodeOrderTest, NamesOfABranchAreItsOwn) {
+  input("x", {4});
+  onnx::TensorProto &truth = tensor("c", {});
+  truth.set_data_type(9);
+  truth.add_int32_data(1);
+  onnx::NodeProto &choice = node("If", {"c"}, {"r"});
+  for (const char *name : {"then_branch", "else_branch"}) {
+    onnx::AttributeProto &branch = *choice.add_attribute();
+    branch.set_name(name);
+    branch.set_type(onnx::AttributeProto::GRAPH);
+    onnx::NodeProto &inner = *branch.mutable_g()->add_node();
+    inner.set_op_type("Neg");
+    inner.add_input("x");
+    inner.add_output("t");
+    branch.mutable_g()->add_output()->set_name("t");
+  }
+  node("Tanh", {"r"}, {"t"});
+  node("Exp", {"t"}, {"y"});
+  output("y");
+  std::string text = body();
+  size_t at = 0;
+  for (const char *op : {"tutti.neg", "tutti.tanh", "tutti.exp"})
+    EXPECT_NE(at = text.find(op, at), std::string::npos) << op << " in: " << text;
+}
+
 } // namespace
 } // namespace tutti::test

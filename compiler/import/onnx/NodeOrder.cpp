@@ -2,6 +2,8 @@
 // The order of nodes, and their readers.
 #include "compiler/import/onnx/NodeOrder.h"
 
+#include "llvm/ADT/StringSet.h"
+
 namespace tutti {
 
 void forEachGraph(const onnx::NodeProto &proto, llvm::function_ref<void(const onnx::GraphProto &)> visit) {
@@ -13,16 +15,28 @@ void forEachGraph(const onnx::NodeProto &proto, llvm::function_ref<void(const on
   }
 }
 
-/// The names that a node reads, those that its branches may take from outside among them. An input left out has none.
+/// The names that a node reads, those that its branches take from outside among them. An input left out has none; a
+/// name that a branch gives itself is another one than the same name outside.
 static void forEachRead(const onnx::NodeProto &proto, llvm::function_ref<void(const std::string &)> visit) {
   for (const std::string &input : proto.input())
     if (!input.empty())
       visit(input);
   forEachGraph(proto, [&](const onnx::GraphProto &graph) {
-    for (const onnx::ValueInfoProto &output : graph.output())
-      visit(output.name());
+    llvm::StringSet<> own;
+    for (const onnx::ValueInfoProto &input : graph.input())
+      own.insert(input.name());
+    for (const onnx::TensorProto &tensor : graph.initializer())
+      own.insert(tensor.name());
     for (const onnx::NodeProto &inner : graph.node())
-      forEachRead(inner, visit);
+      own.insert(inner.output().begin(), inner.output().end());
+    auto fromOutside = [&](const std::string &name) {
+      if (!own.contains(name))
+        visit(name);
+    };
+    for (const onnx::ValueInfoProto &output : graph.output())
+      fromOutside(output.name());
+    for (const onnx::NodeProto &inner : graph.node())
+      forEachRead(inner, fromOutside);
   });
 }
 

@@ -69,3 +69,16 @@ func.func @divisions(%x: vector<16xf32>, %y: vector<16xf32>, %d: vector<16xf32>,
   %f = arith.divf %y, %d : vector<16xf32>
   return %a, %b, %e, %f : vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>
 }
+
+// Vectors of two axes, and those of a length that is not known, are left alone.
+// CHECK-LABEL: func.func @others(
+// CHECK-COUNT-2: math.exp {{.*}} : vector<2x16xf32>
+// CHECK-COUNT-2: math.exp {{.*}} : vector<[16]xf32>
+func.func @others(%x: vector<2x16xf32>, %y: vector<2x16xf32>, %u: vector<[16]xf32>, %v: vector<[16]xf32>)
+    -> (vector<2x16xf32>, vector<2x16xf32>, vector<[16]xf32>, vector<[16]xf32>) {
+  %a = math.exp %x : vector<2x16xf32>
+  %b = math.exp %y : vector<2x16xf32>
+  %c = math.exp %u : vector<[16]xf32>
+  %d = math.exp %v : vector<[16]xf32>
+  return %a, %b, %c, %d : vector<2x16xf32>, vector<2x16xf32>, vector<[16]xf32>, vector<[16]xf32>
+}

@@ -30,14 +30,16 @@ func.func @constant(%x: vector<32xf32>) -> vector<32xf32> {
   return %y : vector<32xf32>
 }
 
-// Not by many numbers, not of doubles, not of scalars.
+// Not by many numbers, not of doubles, scalars or vectors of two axes.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: scf.if
-func.func @others(%x: vector<16xf32>, %d: vector<16xf32>, %u: vector<8xf64>, %v: f64, %s: f32)
-    -> (vector<16xf32>, vector<8xf64>, f32) {
+func.func @others(%x: vector<16xf32>, %d: vector<16xf32>, %u: vector<8xf64>, %v: f64, %s: f32, %z: vector<4x16xf32>)
+    -> (vector<16xf32>, vector<8xf64>, f32, vector<4x16xf32>) {
+  %t = vector.broadcast %s : f32 to vector<4x16xf32>
+  %e = arith.divf %z, %t : vector<4x16xf32>
   %w = vector.broadcast %v : f64 to vector<8xf64>
   %a = arith.divf %x, %d : vector<16xf32>
   %b = arith.divf %u, %w : vector<8xf64>
   %c = arith.divf %s, %s : f32
-  return %a, %b, %c : vector<16xf32>, vector<8xf64>, f32
+  return %a, %b, %c, %e : vector<16xf32>, vector<8xf64>, f32, vector<4x16xf32>
 }

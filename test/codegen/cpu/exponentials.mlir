@@ -21,8 +21,10 @@ func.func @double(%x: vector<8xf64>) -> vector<8xf64> {
 // CHECK-LABEL: func.func @others(
 // CHECK: math.exp {{.*}} : vector<8xf32>
 // CHECK: math.exp {{.*}} : f32
-func.func @others(%x: vector<8xf32>, %s: f32) -> (vector<8xf32>, f32) {
+// CHECK: math.exp {{.*}} : vector<4x16xf32>
+func.func @others(%x: vector<8xf32>, %s: f32, %y: vector<4x16xf32>) -> (vector<8xf32>, f32, vector<4x16xf32>) {
   %a = math.exp %x : vector<8xf32>
   %b = math.exp %s : f32
-  return %a, %b : vector<8xf32>, f32
+  %c = math.exp %y : vector<4x16xf32>
+  return %a, %b, %c : vector<8xf32>, f32, vector<4x16xf32>
 }

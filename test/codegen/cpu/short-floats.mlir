@@ -24,6 +24,14 @@ func.func @choice(%p: !llvm.ptr, %c: i1) {
   return
 }
 
+// So are arguments and results.
+// CHECK-LABEL: func.func @argument(
+// CHECK-SAME: %[[X:.*]]: i16) -> i16
+// CHECK: return %[[X]] : i16
+func.func @argument(%x: bf16) -> bf16 {
+  return %x : bf16
+}
+
 // CHECK-LABEL: func.func @vectors(
 // CHECK: arith.constant dense<-16384> : vector<16xi16>
 // CHECK: arith.select {{.*}} : vector<16xi1>, vector<16xi16>

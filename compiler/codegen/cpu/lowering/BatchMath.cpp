@@ -103,7 +103,7 @@ static bool isLong(Operation &op) {
 static void batch(Block &block, unsigned most) {
   SmallVector<Operation *> functions;
   for (Operation &op : block)
-    if (isLong(op) && isa<VectorType>(op.getResult(0).getType()))
+    if (isLong(op) && hasLanes(op.getResult(0).getType()))
       functions.push_back(&op);
   llvm::SmallPtrSet<Operation *, 8> merged;
   for (Operation *op : functions) {

@@ -86,8 +86,7 @@ static void divide(arith::DivFOp op, Value scalar) {
 /// A division and its divisor, which is null where a constant has it.
 using Division = std::pair<arith::DivFOp, Value>;
 static std::optional<Division> byOneNumber(arith::DivFOp op) {
-  auto type = dyn_cast<VectorType>(op.getType());
-  if (!type || !type.getElementType().isF32())
+  if (!hasLanes(op.getType()) || !getElementTypeOrSelf(op.getType()).isF32())
     return std::nullopt;
   if (auto splat = op.getRhs().getDefiningOp<vector::BroadcastOp>();
       splat && !isa<VectorType>(splat.getSource().getType()))

@@ -4,6 +4,8 @@
 // by functions of a library that no artifact has.
 #include "compiler/codegen/Passes.h"
 
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
 using namespace mlir;
 
 namespace tutti {
@@ -27,6 +29,10 @@ static TypedAttr asBits(TypedAttr value) {
 }
 
 static void holdAsBits(ModuleOp module) {
+  module.walk([](FunctionOpInterface function) {
+    auto held = [](TypeRange types) { return llvm::map_to_vector(types, [](Type type) { return asBits(type); }); };
+    function.setType(function.cloneTypeWith(held(function.getArgumentTypes()), held(function.getResultTypes())));
+  });
   module.walk([](Operation *op) {
     for (Value result : op->getResults())
       result.setType(asBits(result.getType()));

@@ -28,10 +28,16 @@ Value endToEnd(ImplicitLocOpBuilder &b, SmallVector<Value> parts) {
 /// Of so many lanes.
 static int64_t registerLanes(Type type) { return registerBits / getElementTypeOrSelf(type).getIntOrFloatBitWidth(); }
 
-bool fillsRegisters(Type type) {
+bool hasLanes(Type type) {
   auto vector = dyn_cast<VectorType>(type);
-  return vector && vector.getElementTypeBitWidth() >= 32 && llvm::isPowerOf2_64(vector.getNumElements()) &&
-         vector.getNumElements() >= registerLanes(type);
+  return vector && vector.getRank() == 1 && !vector.isScalable();
+}
+
+bool fillsRegisters(Type type) {
+  if (!hasLanes(type) || !isa<Float32Type, Float64Type>(getElementTypeOrSelf(type)))
+    return false;
+  int64_t lanes = cast<VectorType>(type).getNumElements();
+  return llvm::isPowerOf2_64(lanes) && lanes >= registerLanes(type);
 }
 
 Value byRegister(ImplicitLocOpBuilder &b, ValueRange vectors, llvm::function_ref<Value(ValueRange)> of) {

@@ -15,7 +15,10 @@ mlir::Value endToEnd(mlir::ImplicitLocOpBuilder &b, llvm::SmallVector<mlir::Valu
 /// AVX-512's registers.
 constexpr int64_t registerBits = 512;
 
-/// Whether a type is a vector of numbers that fill one or several of them.
+/// Whether a type is a vector with one axis, of a length that is known.
+bool hasLanes(mlir::Type type);
+
+/// Whether a type is such a vector, of floats of 32 or 64 bits that fill one or several of the registers.
 bool fillsRegisters(mlir::Type type);
 
 /// What `of` makes of one register's part of each of these vectors, which have the same shape, end to end.
