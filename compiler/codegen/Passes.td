@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The passes over the code of kernels, in the order they run: those of math, then those of a CPU's level.
+// The passes over the code of kernels, in the order they run. All but tutti-expand-math are a CPU's.
 #ifndef TUTTI_CODEGEN_PASSES_TD
 #define TUTTI_CODEGEN_PASSES_TD
 

@@ -189,6 +189,15 @@ TEST_P(ManyMembers, Hold) {
   }
 }
 
+/// Of two members, of which one is infinite, whichever side that is on.
+TEST(Heads, QuantilesBesideAnInfinityAreIt) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  HostTensor all = HostTensor::zeros(Float32Type::get(&context()), {2, 3}), want = HostTensor::zeros(all.element, {3});
+  all.floats = {-infinity, 3, -infinity, -3, infinity, -infinity};
+  want.floats = {-infinity, infinity, -infinity};
+  expectHead("quantile:0.5", all, want);
+}
+
 INSTANTIATE_TEST_SUITE_P(Heads, ManyMembers, testing::Values(1, 2, 7, 31, 32, 33, 300));
 INSTANTIATE_TEST_SUITE_P(Heads, HeadLaw, testing::ValuesIn(cases),
                          [](const auto &info) { return std::string(info.param.name); });

@@ -2,15 +2,9 @@
 // The way from a math op to native code: parse, expand, lower, optimise, link.
 #include "Jit.h"
 #include "compiler/codegen/Passes.h"
+#include "compiler/codegen/cpu/lowering/Lowering.h"
 #include "dialects/tutti/Tutti.h"
 
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -89,13 +83,7 @@ MathLoop::MathLoop(const Options &options) : state(std::make_unique<State>()) {
     pm.addPass(createCpuExtremesPass());
   if (options.one)
     pm.addPass(createCpuDivisionsPass());
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertMathToLLVMPass());
-  pm.addPass(createConvertVectorToLLVMPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
-  pm.addPass(createConvertFuncToLLVMPass());
-  pm.addPass(createReconcileUnrealizedCastsPass());
+  addConversions(pm);
   if (failed(pm.run(*module)))
     llvm::report_fatal_error("a math loop does not lower to LLVM");
 

@@ -18,6 +18,17 @@ using namespace mlir;
 
 namespace tutti {
 
+void addConversions(OpPassManager &passes) {
+  passes.addPass(createSCFToControlFlowPass());
+  passes.addPass(createConvertMathToLLVMPass());
+  passes.addPass(createConvertVectorToLLVMPass());
+  passes.addPass(createArithToLLVMConversionPass());
+  passes.addPass(createConvertControlFlowToLLVMPass());
+  passes.addPass(createConvertFuncToLLVMPass());
+  passes.addPass(createUBToLLVMConversionPass());
+  passes.addPass(createReconcileUnrealizedCastsPass());
+}
+
 void addLowering(OpPassManager &passes, const CpuLevel &level) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
@@ -31,14 +42,7 @@ void addLowering(OpPassManager &passes, const CpuLevel &level) {
     passes.addPass(createCpuExtremesPass());
     passes.addPass(createCpuDivisionsPass()); // half as long a division costs a third
   }
-  passes.addPass(createSCFToControlFlowPass());
-  passes.addPass(createConvertMathToLLVMPass());
-  passes.addPass(createConvertVectorToLLVMPass());
-  passes.addPass(createArithToLLVMConversionPass());
-  passes.addPass(createConvertControlFlowToLLVMPass());
-  passes.addPass(createConvertFuncToLLVMPass());
-  passes.addPass(createUBToLLVMConversionPass());
-  passes.addPass(createReconcileUnrealizedCastsPass());
+  addConversions(passes);
 }
 
 } // namespace tutti

@@ -12,6 +12,9 @@ namespace tutti {
 /// Behind these passes, over a module of emitted kernels, the LLVM dialect is all there is.
 void addLowering(mlir::OpPassManager &passes, const CpuLevel &level);
 
+/// The last of them: MLIR's own conversions.
+void addConversions(mlir::OpPassManager &passes);
+
 } // namespace tutti
 
 #endif
