@@ -178,25 +178,26 @@ TEST(Session, computesForEveryBatchAndThreadCount) {
 }
 
 TEST(Session, givesTheSameInStrips) {
-  for (uint32_t threads : {1, 2, 5}) {
-    Fixture f({}, threads);
-    for (auto [batch, when] : {std::pair(64, Strips::When::always),
-                               {17, Strips::When::never},
-                               {3, Strips::When::always},
-                               {64, Strips::When::faster}}) {
-      auto x = inputOf(batch);
-      Strips::when = when;
-      for (std::vector<uint32_t> active : {std::vector<uint32_t>{0, 1, 2}, {2, 0}}) {
-        ASSERT_FALSE(f.session.setActive(active));
-        ASSERT_FALSE(f.bind(x));
-        ASSERT_FALSE(f.session.run());
-        Answer answer = answerOf(x, active);
-        EXPECT_EQ(f.get("members"), answer.members) << batch << " rows";
-        EXPECT_EQ(f.get("mean"), answer.mean) << batch << " rows";
+  for (uint32_t axis : {1, 0}) // along rows and members, or along members alone
+    for (uint32_t threads : {1, 2, 5}) {
+      Fixture f({.strips = axis}, threads);
+      for (auto [batch, when] : {std::pair(64, Strips::When::always),
+                                 {17, Strips::When::never},
+                                 {3, Strips::When::always},
+                                 {64, Strips::When::faster}}) {
+        auto x = inputOf(batch);
+        Strips::when = when;
+        for (std::vector<uint32_t> active : {std::vector<uint32_t>{0, 1, 2}, {2, 0}}) {
+          ASSERT_FALSE(f.session.setActive(active));
+          ASSERT_FALSE(f.bind(x));
+          ASSERT_FALSE(f.session.run());
+          Answer answer = answerOf(x, active);
+          EXPECT_EQ(f.get("members"), answer.members) << batch << " rows";
+          EXPECT_EQ(f.get("mean"), answer.mean) << batch << " rows";
+        }
       }
+      Strips::when = Strips::When::faster;
     }
-    Strips::when = Strips::When::faster;
-  }
 }
 
 TEST(Session, runsTheActiveSetInItsOrder) {

@@ -4,27 +4,29 @@
 #include "Pool.h"
 #include "Tasks.h"
 
-#include <numeric>
+#include <algorithm>
 
 namespace tutti::rt {
 
 namespace {
 constexpr int64_t kLine = 64;
-/// With fewer strips a thread, the last ones would leave threads idle for too long.
+/// With fewer strips than this for each of several threads, the last ones would leave some of them idle for too long.
 constexpr int64_t kStripsOfThread = 4;
+/// The thread with most places may have so many times what each would have if they were even.
+constexpr double kMostOfEven = 1.125;
+int64_t leastStrips(uint32_t threads) { return threads == 1 ? 2 : kStripsOfThread * threads; }
 /// A strip's values take this part of the second cache; weights, inputs and outputs pass through it, too.
 constexpr int64_t kCacheShare = 3;
 
 int64_t divided(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
-/// The places of a strip, a multiple of `quantum`: about as many as fit, or so many fewer that the thread that has most
-/// is done soonest.
-int64_t lengthOf(int64_t places, int64_t fit, int64_t members, uint32_t threads, int64_t quantum) {
+/// The places of a strip: about as many as fit, or so many fewer that the thread that has most is done soonest.
+int64_t lengthOf(int64_t places, int64_t fit, int64_t members, uint32_t threads) {
   constexpr int64_t tried = 16;
-  int64_t least = std::max(divided(places, fit), divided(kStripsOfThread * threads, members));
-  int64_t best = quantum, bestCost = INT64_MAX;
+  int64_t least = std::max(divided(places, fit), divided(leastStrips(threads), members));
+  int64_t best = 1, bestCost = INT64_MAX;
   for (int64_t strips = std::min(places, least); strips <= std::min(places, least + tried); ++strips) {
-    int64_t length = divided(divided(places, strips), quantum) * quantum;
+    int64_t length = divided(places, strips);
     int64_t cost = divided(members * divided(places, length), threads) * length;
     if (cost < bestCost)
       best = length, bestCost = cost;
@@ -39,17 +41,16 @@ bool Strips::build(const Call &call, uint32_t threads) {
   axis = call.program->strips();
   most = largestSizes(*call.program);
   wordsEach = alignUp(call.words.size(), kLine / sizeof(uint64_t));
-  if (!uses.allocate(call.buffers.size()) || !phases.allocate(call.launches.size()) ||
-      !words.allocate(axis ? wordsEach * threads : 0))
+  if (!uses.allocate(call.buffers.size()) || !phases.allocate(call.launches.size()))
     return false;
-  axis = classify(call) ? axis : 0;
-  return true;
+  possible = classify(call);
+  return words.allocate(possible ? wordsEach * threads : 0);
 }
 
 /// Finds the launches' phases, and what holds of buffers at any size. Whether no phase needs what a later one makes.
 bool Strips::classify(const Call &call) {
   const fb::Program &program = *call.program;
-  if (!axis)
+  if (count(program.steps()) < 2 || program.chunk() || numSets(program) > 1)
     return false;
   for (uint32_t i = 0; i < uses.size(); ++i) {
     const fb::Buffer &b = *program.buffers()->Get(i);
@@ -82,19 +83,22 @@ bool Strips::classify(const Call &call) {
       use.last = phases[i];
     }
   }
+  for (Use &use : uses)
+    use.before = std::count_if(uses.begin(), uses.end(),
+                               [&](const Use &other) { return other.only == use.only && other.start < use.start; });
   return true;
 }
 
 /// Finds how buffers go along the axis and the members. Whether all of a buffer's places and members have as many
 /// bytes.
 bool Strips::measure(const Call &call) {
-  int64_t at[kMaxSizes], numMembers = call.numActive, places = call.sizes[axis];
+  int64_t at[kMaxSizes], numMembers = call.numActive, places = placesOf(call);
   std::copy(call.sizes.begin(), call.sizes.end(), at);
   for (uint32_t i = 0; i < uses.size(); ++i) {
     const fb::Buffer &b = *call.program->buffers()->Get(i);
     Use &use = uses[i];
     auto bytes = [&](int64_t m, int64_t p, int64_t &value) {
-      at[0] = m, at[axis] = p;
+      at[axis] = p, at[0] = m;
       return call.bytesAt(i, at, value);
     };
     use.local = -1;
@@ -105,7 +109,7 @@ bool Strips::measure(const Call &call) {
       if (!bytes(1, 1, use.each) || !bytes(2, 1, twoMembers) || !bytes(1, 2, twoPlaces) ||
           !bytes(numMembers, places, all))
         return false;
-      bool ofMember = twoMembers != use.each, ofPlace = twoPlaces != use.each;
+      bool ofMember = twoMembers != use.each, ofPlace = !axis || twoPlaces != use.each;
       int64_t ofAll;
       if (!checkedMul(use.each, ofPlace ? places : 1, use.member) ||
           !checkedMul(use.member, ofMember ? numMembers : 1, ofAll) || ofAll != all)
@@ -121,11 +125,10 @@ bool Strips::measure(const Call &call) {
 bool Strips::cut(const Call &call, uint32_t threads, Phase phase) {
   Run &run = runs[phase];
   bool always = when == When::always;
-  int64_t numMembers = phase == members ? call.numActive : 1, places = call.sizes[axis], tasks;
+  int64_t numMembers = phase == members ? call.numActive : 1, places = placesOf(call), tasks;
   if (places < 1 || !checkedMul(numMembers, places, tasks) || tasks > kMaxTasks)
     return false;
-  // Strips begin at a line in each buffer of their own.
-  int64_t now = 0, largest = 0, end = 0, quantum = 1;
+  int64_t now = 0, largest = 0, end = 0;
   for (const Use &use : uses) {
     if (use.made == phase && (!use.place || (use.member != 0) != (phase == members)))
       return false;
@@ -134,7 +137,6 @@ bool Strips::cut(const Call &call, uint32_t threads, Phase phase) {
     now += use.each;
     largest += use.end - use.start;
     end = std::max(end, use.end);
-    quantum = std::lcm(quantum, kLine / std::gcd(kLine, use.each));
   }
   if (!largest && !always)
     return false;
@@ -142,15 +144,18 @@ bool Strips::cut(const Call &call, uint32_t threads, Phase phase) {
   double ofPlace = double(end) / double(std::max<int64_t>(largest, 1)) * double(now);
   double cache = double(cacheBytes()) / kCacheShare;
   // One thread gains nothing where a cache holds all; several wait for each other less often.
-  if (!always && (tasks < kStripsOfThread * threads || (threads == 1 && ofPlace * double(tasks) <= cache)))
+  if (!always && (tasks < leastStrips(threads) || (threads == 1 && ofPlace * double(tasks) <= cache)))
     return false;
   int64_t fit = std::max<int64_t>(1, int64_t(std::min(cache / ofPlace, double(places))));
-  run.length = always ? quantum : lengthOf(places, fit, numMembers, threads, quantum);
+  run.length = always ? 1 : lengthOf(places, fit, numMembers, threads);
   run.ofMember = divided(places, run.length);
+  double busiest = double(divided(numMembers * run.ofMember, threads) * run.length) * threads;
+  if (!always && busiest > kMostOfEven * double(tasks))
+    return false;
   for (bool last : {false, true}) {
     std::copy(call.sizes.begin(), call.sizes.end(), run.sizes[last]);
-    run.sizes[last][0] = phase == members ? 1 : call.numActive;
     run.sizes[last][axis] = last ? places - (run.ofMember - 1) * run.length : run.length;
+    run.sizes[last][0] = phase == members ? 1 : call.numActive;
   }
   if (!layOut(phase) || (!always && !pays(call, phase)))
     return false;
@@ -159,24 +164,21 @@ bool Strips::cut(const Call &call, uint32_t threads, Phase phase) {
 }
 
 /// Lays out a thread's area: values lie to each other as those of the largest call do, which do not overlap, but all is
-/// scaled down to the places of a strip. Whether that can be counted and each has its room.
+/// scaled down to the places of a strip. Each begins at a line, and a line further for each that begins before it,
+/// which makes room for what rounding adds. Whether that can be counted.
 bool Strips::layOut(Phase phase) {
   Run &run = runs[phase];
   int64_t all, product;
-  if (!checkedMul(phase == members ? most[0] : 1, most[axis], all) || !checkedMul(all, run.length, product))
+  if (!checkedMul(phase == members ? most[0] : 1, axis ? most[axis] : 1, all) || !checkedMul(all, run.length, product))
     return false;
-  auto scaled = [&](int64_t bytes) {
-    return (bytes / all * run.length + bytes % all * run.length / all) / kLine * kLine;
-  };
-  int64_t needed = 0;
   run.areaBytes = 0;
   for (Use &use : uses)
     if (use.only == phase) {
-      use.local = scaled(use.start);
-      needed = std::max(needed, use.local + use.each * run.length);
-      run.areaBytes = std::max(run.areaBytes, scaled(use.end) + kLine);
+      int64_t scaled = use.start / all * run.length + use.start % all * run.length / all;
+      use.local = int64_t(alignUp(uint64_t(scaled), kLine)) + use.before * kLine;
+      run.areaBytes = std::max(run.areaBytes, int64_t(alignUp(uint64_t(use.local + use.each * run.length), kLine)));
     }
-  return needed <= run.areaBytes;
+  return true;
 }
 
 /// Whether a phase saves more bytes of what launches make for each other than it reads of weights, which each strip
@@ -186,7 +188,7 @@ bool Strips::pays(const Call &call, Phase phase) const {
   double saved = 0, read = 0;
   for (const Use &use : uses)
     if (use.only == phase)
-      saved += 2 * double(use.each) * double(call.sizes[axis]);
+      saved += 2 * double(use.each) * double(placesOf(call));
   for (uint32_t i = 0; i < phases.size(); ++i) {
     const Call::Launch &launch = call.launches[i];
     if (phases[i] != phase)
@@ -241,10 +243,12 @@ bool Strips::place(const Call &call, uint32_t threads) {
   return true;
 }
 
+int64_t Strips::placesOf(const Call &call) const { return axis ? call.sizes[axis] : 1; }
+
 bool Strips::choose(const Call &call, uint32_t threads) {
   for (Run &run : runs)
     run.strips = 0;
-  if (!axis || when == When::never || !measure(call))
+  if (!possible || when == When::never || !measure(call))
     return false;
   for (Phase phase : {shared, members})
     if (!cut(call, threads, phase))

@@ -7,10 +7,11 @@
 
 namespace tutti::rt {
 
-/// Where all launches go along one axis of the call and mix nothing of it (Program.strips), they may run strip by
-/// strip: each of them for some places of the axis, of one member, then each for the next ones. A thread takes strips
-/// of its own, waits for no other, and has what the launches make for each other in an area of the arena that its
-/// second cache holds. The bits are the same: to a kernel a strip is a call of one member and fewer rows.
+/// Launches mix nothing of members, and often nothing along one axis of the call (Program.strips). They may run strip
+/// by strip then: each of them for one member and, with an axis, some places of it, then each for the next ones. A
+/// thread takes strips of its own, waits for no other, and has what the launches make for each other in an area of the
+/// arena that its second cache holds. The bits are the same: to a kernel a strip is a call of one member and fewer
+/// rows.
 class Strips {
 public:
   /// A call goes through the launches that all members share, then through those of the members, then through those
@@ -55,6 +56,7 @@ private:
     int64_t place = 0;             ///< and for each place
     int64_t local = -1;            ///< where it lies in a thread's area; -1: where it lies in other calls
     int64_t start = 0, end = 0;    ///< where it lies at the largest sizes, if it is in the arena
+    int64_t before = 0;            ///< how many of the same phase alone begin before it
     int64_t first = -1, last = -1; ///< when it is used, in the order of phases
   };
 
@@ -65,7 +67,11 @@ private:
   bool place(const Call &call, uint32_t threads);
   bool pays(const Call &call, Phase phase) const;
 
-  uint32_t axis = 0; ///< the size that counts the axis' places; 0: there is none
+  /// The places along the axis; without one, all is one place.
+  int64_t placesOf(const Call &call) const;
+
+  bool possible = false; ///< at some sizes
+  uint32_t axis = 0;     ///< the size that counts the axis' places; 0: there is none
   Run runs[numPhases] = {};
   Array<Phase> phases; ///< by launch
   Array<Use> uses;     ///< by buffer
