@@ -142,28 +142,6 @@ bool handsOver(const Step &step, const Step *next, const Steps &steps, const Cud
   });
 }
 
-bool storesOver(ArrayRef<Step> steps, const Step &layer, const Steps &all) {
-  Value sums = ContractOp(layer.contraction).getResult();
-  SmallVector<Value> todo(layer.stores);
-  llvm::DenseSet<Value> seen;
-  while (!todo.empty()) {
-    Value value = todo.pop_back_val();
-    if (value == sums || !seen.insert(value).second)
-      continue;
-    // What is made here, or has no place and is made again by each reader, is of what that is made of.
-    if (Operation *op = value.getDefiningOp();
-        op && (!all.places.contains(value) || llvm::is_contained(layer.stores, value))) {
-      llvm::append_range(todo, op->getOperands());
-      continue;
-    }
-    auto read = ScratchRange::of(value, all);
-    for (const Step &step : steps)
-      if (llvm::any_of(step.stores, [&](Value stored) { return ScratchRange::of(stored, all).overlaps(read); }))
-        return true;
-  }
-  return false;
-}
-
 ProductTile ProductTile::of(const Step &step, const Steps &steps, const CudaGeometry &geometry) {
   constexpr int64_t most = 4, manyColumns = 64, codeAtMost = 320;
   ContractOp op = step.contraction;

@@ -75,11 +75,6 @@ bool storesInScratch(const Step &step, const Steps &steps);
 /// makes the next activations.
 bool handsOver(const Step &step, const Step *next, const Steps &steps, const CudaGeometry &geometry);
 
-/// Whether one of the steps overwrites something that `layer` reads besides its rows and its sums. A warp that has
-/// received all handovers, or has met the other warps of its rows, knows that the rows have been read by all, but not
-/// that this has.
-bool storesOver(llvm::ArrayRef<Step> steps, const Step &layer, const Steps &all);
-
 /// Whether a step's product has numerics of tensor cores (also if the device has none).
 bool isOnTensorCores(const Step &step);
 /// A kernel's contractions of that kind, in order.

@@ -250,6 +250,8 @@ static void replaceAll(std::string &text, const std::string &name, const std::st
 
 std::string indented(StringRef text) {
   std::string all;
+  if (text.empty())
+    return all;
   for (StringRef line : llvm::split(text.rtrim('\n'), '\n'))
     all += (line.starts_with("#") ? "" : "  ") + line.str() + "\n";
   return all;

@@ -81,7 +81,7 @@ std::string chosenOf(llvm::ArrayRef<size_t> layers, llvm::ArrayRef<std::string> 
 /// compiler knows less of a view that is chosen.
 std::string chosenView(llvm::ArrayRef<size_t> layers, llvm::ArrayRef<Ending::Target> targets, int64_t rows);
 
-/// The text with every line two spaces further in.
+/// The text with every line two spaces further in; no line of no text.
 std::string indented(llvm::StringRef text);
 
 } // namespace tutti

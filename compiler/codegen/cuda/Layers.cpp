@@ -2,23 +2,14 @@
 // The contract family on tensor cores, over the skeletons tensor.cuh and warpgroup.cuh, with weights in core matrices
 // that come through a ring (ring.cuh, bulk_ring.cuh), or to slices without one (slices.cuh).
 #include "Layers.h"
+#include "Waits.h"
 
 #include "runtime/schema/Layout.h"
-
-#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using llvm::formatv;
 
 namespace tutti {
-
-/// Warps without a row of their own read others' rows: of a warpgroup, which multiplies together, where a layer's rows
-/// are not there past the last (shareOf of device/tensor.cuh).
-static bool readsOthersRows(KernelText &k, Contraction layer, ArrayRef<Ending> endings) {
-  Value rows = layer.op.getLhs();
-  return k.geometry.warps.wide && k.steps.places.find(rows)->second.kind == Place::scratch &&
-         !hasAllRows(endings, rows);
-}
 
 /// Rows of an input as 16-bit floats, where the geometry has room for them. Those that all members have in common are
 /// copied once.
@@ -76,58 +67,6 @@ static std::string zeroText(ArrayRef<Ending> endings, int64_t rows) {
   return all;
 }
 
-/// What the first of these layers stores in shared memory lies where no other rows of anything before do: in memory of
-/// its own, or in that of a value whose rows are as long. So it may be stored while other rows are still multiplied.
-static bool leavesOtherRows(KernelText &k, ArrayRef<Ending> endings) {
-  llvm::DenseSet<Value> later;
-  for (const Ending &ending : endings)
-    for (const Ending::Target &target : ending.targets)
-      later.insert(target.value);
-  return llvm::all_of(endings.front().targets, [&](const Ending::Target &target) {
-    return target.offset < 0 || llvm::all_of(
-                                    k.steps.places,
-                                    [&](const auto &entry) {
-                                      const auto &[value, place] = entry;
-                                      if (place.kind != Place::scratch || later.contains(value))
-                                        return true;
-                                      auto mine = ScratchRange::of(target.value, k.steps),
-                                           other = ScratchRange::of(value, k.steps);
-                                      return mine == other || !mine.overlaps(other);
-                                    });
-  });
-}
-
-/// Whether what the layer stores in shared memory lies where a member's last one reads.
-static bool overwritesLast(KernelText &k, Contraction last, const Ending &ending) {
-  auto read = ScratchRange::of(last.op.getLhs(), k.steps);
-  return llvm::any_of(ending.targets, [&](const Ending::Target &target) {
-    return ScratchRange::of(target.value, k.steps).overlaps(read);
-  });
-}
-
-/// Before a member's task what the block waits for, of the one before: until nobody reads what is overwritten.
-/// `byRows`: some layers wait for their own rows only.
-static std::string meetingOfMembers(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
-                                    ArrayRef<Others> others, bool byRows) {
-  if (!k.geometry.persistent || !k.steps.heads.empty()) // these begin with a barrier of their own
-    return "";
-  bool apart = true; // whatever other rows are at
-  for (size_t i = 0; i < endings.size(); ++i)
-    apart &= leavesOtherRows(k, endings.slice(i, 1));
-  if (!others.front().steps.empty() || !others.back().steps.empty() || (byRows && !apart) ||
-      storesOver(k.steps.steps.front(), k.steps.steps.back(), k.steps))
-    return "taskSync();\n";
-  auto overwrites = [&](const Ending &ending) { return overwritesLast(k, layers.back(), ending); };
-  // Its layers may meet by rows: whichever of them stores there must find that no other row is read.
-  if (readsOthersRows(k, layers.back(), endings) && llvm::any_of(endings, overwrites))
-    return "taskSync();\n";
-  if (!overwrites(endings.front()))
-    return "";
-  if (byRows && k.geometry.threads == 32 * k.geometry.warps.rows)
-    return ""; // a warp's lanes have met since, when they left the last stage
-  return byRows ? "rowsSync<BlockTile>();\n" : "taskSync();\n";
-}
-
 /// What stores the sums of these layers (device/ending.cuh): of warpgroups, how many panels follow each other without a
 /// loop, and at which places of a pass there are some that are not whole.
 static std::string storing(KernelText &k, ArrayRef<Ending> endings) {
@@ -169,55 +108,6 @@ static std::string byLayer(ArrayRef<std::string> texts, size_t count, StringRef 
     if (!line.empty())
       placed += (indent + line + "\n").str();
   return placed;
-}
-
-/// How the blocks of a cluster meet before a layer.
-struct Meeting {
-  std::string before, begin, late, behind; ///< text before the layer, before its products, and behind them
-};
-
-/// Who has all that was handed over goes on. Else there are other steps before, or nothing was, and blocks meet at the
-/// cluster's barrier: late, where a block needs the others only to give them what it has made, and without a fence,
-/// which waits for everything, where nothing but the block's own memory was written.
-static Meeting meetingBefore(size_t layer, ArrayRef<Ending> endings, const Others &others) {
-  Meeting meeting;
-  bool follows = layer > 0 && others.steps.empty();
-  if (follows && endings[layer - 1].handsOver()) {
-    meeting.begin = "if (pass == 0) {\n  handovers.wait(n - 1);\n}\n";
-  } else if (follows || !others.inScratch) {
-    meeting.before = "clusterArrive();\n";
-    meeting.begin = "if (pass == 0) {\n  clusterWait(); // all have arrived\n}\n";
-  } else {
-    meeting.before = others.steps.empty() ? "" : "taskSync();\n";
-    if (endings[layer].givesAll) {
-      meeting.before += "clusterArriveRelaxed(); // this block is there to be given activations\n";
-      meeting.late = "if (pass == 0) {\n  clusterWait(); // all have arrived\n}\n";
-    }
-  }
-  if (endings[layer].handsOver())
-    meeting.behind = "taskSync(); // what others may store over when they have what follows is read\n";
-  return meeting;
-}
-
-/// Of each layer; of none where blocks of a cluster have nothing of each other's, and nothing was made before.
-static std::vector<Meeting> meetingsOf(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
-                                       ArrayRef<Others> others) {
-  std::vector<Meeting> meetings(layers.size());
-  const Others &first = others.front();
-  if (k.geometry.warps.cluster > 1 &&
-      (layers.size() > 1 || !first.inScratch || !first.steps.empty() || endings.front().givesAll))
-    for (size_t i = 0; i < layers.size(); ++i)
-      meetings[i] = meetingBefore(i, endings, others[i]);
-  return meetings;
-}
-
-/// Whether warps wait before a layer for those of their rows only, as nothing else follows the one before: so some
-/// multiply while others make activations.
-static bool waitsByRows(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings, const Others &between,
-                        size_t layer) {
-  return k.geometry.warps.cluster == 1 && k.geometry.warps.rows > 1 && between.steps.empty() &&
-         leavesOtherRows(k, endings.drop_front(layer)) && !readsOthersRows(k, layers[layer - 1], endings) &&
-         !readsOthersRows(k, layers[layer], endings);
 }
 
 /// What follows layers, of each layer its steps: one piece of text for all that do the same.
@@ -279,8 +169,7 @@ static std::string columnsText(const EndingGroup &group) {
 /// code. So is what follows the sums of layers that are alike. Other steps come before the first stage, while the ring
 /// is filled, or after a layer.
 static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
-                             ArrayRef<EndingGroup> groups, ArrayRef<Others> others, bool meets) {
-  bool clusters = k.geometry.warps.cluster > 1;
+                             ArrayRef<EndingGroup> groups, ArrayRef<Others> others) {
   std::string columns, stores;
   for (const EndingGroup &group : groups) {
     std::string text = group.text.store;
@@ -292,43 +181,29 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
                  .str();
     stores += text;
   }
-  std::string all = llvm::join(others.front().steps, "");
-  std::vector<Meeting> meetings = meetingsOf(k, layers, endings, others);
-  if (!clusters && !all.empty() && meets)
-    all += "  taskSync();\n";
-  auto textsOf = [&](std::string Meeting::*text) {
-    return llvm::map_to_vector(meetings, [&](const Meeting &meeting) { return meeting.*text; });
+  LoopWaits waits = waitsOf(k, layers, endings, others);
+  auto textsOf = [&](std::string LoopWaits::Layer::*text) {
+    return llvm::map_to_vector(waits.layers, [&](const LoopWaits::Layer &layer) { return layer.*text; });
   };
-  all += meetings.front().before.empty() ? "" : indented(meetings.front().before);
+  std::string all = llvm::join(others.front().steps, "") + indented(waits.before);
   all += formatv("#pragma unroll 1\n  for (int n = 0; n < {0}; ++n) {{\n    const Layer layer = layerOf(member, n);\n"
                  "#pragma unroll 1\n    for (int pass = 0; pass < layer.passes<BlockTile>(); ++pass) {{\n"
                  "      const Contractions::Share share = shareOf<Contractions>(layer, pass, {6});\n"
                  "      Contractions::Sums sums;\n      clear<Contractions>(sums);\n"
                  "{1}{2}      multiply<Contractions>(layer, pass, ring, share, sums);\n{3}{4}{5}    }\n",
-                 layers.size(), columns.empty() ? "" : indented(indented(columns)),
-                 byLayer(textsOf(&Meeting::begin), layers.size(), "      "),
-                 byLayer(textsOf(&Meeting::late), layers.size(), "      "),
-                 byLayer(textsOf(&Meeting::behind), layers.size(), "      "), indented(indented(stores)),
+                 layers.size(), indented(indented(columns)),
+                 byLayer(textsOf(&LoopWaits::Layer::begin), layers.size(), "      "),
+                 byLayer(textsOf(&LoopWaits::Layer::late), layers.size(), "      "),
+                 byLayer(textsOf(&LoopWaits::Layer::handing), layers.size(), "      "), indented(indented(stores)),
                  k.geometry.persistent ? formatv("rowsOfBlock<{0}>(totalRows)", k.geometry.rows).str() : "t.rows");
   all += zeroText(endings, k.geometry.rows);
   all += othersText(others.drop_front());
-  llvm::SmallVector<std::string> ends;
-  bool byRows = false;
-  for (size_t i = 1; i < layers.size() && meets; ++i) {
-    bool own = waitsByRows(k, layers, endings, others[i], i);
-    byRows |= own;
-    ends.push_back(clusters ? meetings[i].before : own ? "rowsSync<BlockTile>();\n" : "taskSync();\n");
-  }
-  all += byLayer(ends, layers.size(), "    ") + "  }\n";
-  std::string meeting = meetingOfMembers(k, layers, endings, others, byRows);
-  return all + (meeting.empty() ? "" : indented(meeting));
+  all += byLayer(textsOf(&LoopWaits::Layer::behind), layers.size(), "    ") + "  }\n";
+  return all + indented(waits.behind);
 }
 
 BlockText emitLayers(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
                      std::vector<Others> others) {
-  const CudaGeometry &g = k.geometry;
-  // Heads begin with a barrier of their own, and so does each stage of a ring by cp.async.
-  bool meets = g.ring.bulkCopies || g.warps.cluster > 1;
   std::vector<EndingGroup> groups = groupsOf(k, endings);
   std::vector<std::string> vectors(layers.size());
   for (const EndingGroup &group : groups)
@@ -340,7 +215,7 @@ BlockText emitLayers(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Endin
     once += copy.text + "  taskSync();\n";
   else if (!copy.text.empty())
     others.front().steps.push_back(copy.text);
-  return {std::move(once), layerLoop(k, layers, endings, groups, others, meets)};
+  return {std::move(once), layerLoop(k, layers, endings, groups, others)};
 }
 
 } // namespace tutti

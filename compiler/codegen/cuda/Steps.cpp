@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The order of a kernel's steps: those on tensor cores are one loop (Layers.h), the others stand before one of its
-// layers or behind them all; and who waits for whom between them.
+// layers or behind them all.
 #include "Common.h"
-#include "Layers.h"
+#include "Waits.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -11,21 +11,21 @@ using llvm::formatv;
 
 namespace tutti {
 
-/// Steps outside of the ring: one, or layers that are alike.
-static std::string emitOther(KernelText &k, ArrayRef<Step> steps, StringRef meet) {
+/// Steps outside of the ring: one, or layers that are alike, which meet in between.
+static std::string emitOther(KernelText &k, ArrayRef<Step> steps, Meet within) {
   const Step &step = steps.front();
   if (!step.contraction)
     return emitRows(k, step);
   if (isPanels(step.contraction))
-    return emitContractions(k, steps, meet);
+    return emitContractions(k, steps, indented(textOf(within)));
   return formatv("  {{ // {0}\n{1}  }\n", ContractOp(step.contraction).getSpec(), indented(emitProduct(k, step)));
 }
 
-/// What follows a layer of the ring before the next one, or stands before the first: steps that are one piece of text,
-/// and what is waited for before them.
+/// What follows a layer of the ring before the next one, or stands before the first: steps that are one piece of text.
 struct Behind {
   ArrayRef<Step> steps;
-  std::string meet, meetWithin; ///< the latter between steps that are alike
+  std::string wait; ///< before them
+  Meet within;      ///< between them
 };
 
 /// The endings of layers, of which those that are alike have their code in common.
@@ -60,7 +60,7 @@ static void emitOthers(KernelText &k, ArrayRef<std::vector<Behind>> all, std::ve
       if (i < all[n].size() && all[n][i].steps.size() == 1) { // what is a loop of its own has another n
         auto scope = std::make_shared<KernelText>(k.scope());
         layers.push_back(n - 1);
-        scoped.push_back({scope, emitOther(*scope, all[n][i].steps, "")});
+        scoped.push_back({scope, emitOther(*scope, all[n][i].steps, Meet::nobody)});
       }
     std::vector<std::string> common = commonTexts(k, layers, scoped, /*sameAreOne=*/false);
     for (size_t n = 0; n < all.size(); ++n) {
@@ -72,8 +72,8 @@ static void emitOthers(KernelText &k, ArrayRef<std::vector<Behind>> all, std::ve
       if (text.empty())
         text = (n > 0 && k.looksUpEachLayer() ? "  const Task t(p, member, int(firstRow), rows); // its own addresses\n"
                                               : "") +
-               emitOther(k, behind.steps, behind.meetWithin);
-      others[n].steps.push_back(behind.meet + text);
+               emitOther(k, behind.steps, behind.within);
+      others[n].steps.push_back(indented(behind.wait) + text);
     }
   }
 }
@@ -86,12 +86,7 @@ BlockText emitSteps(KernelText &k) {
   SmallVector<bool> handOver;
   std::vector<Others> others(1);
   std::vector<std::vector<Behind>> behind(1);
-  // After steps whose stores other blocks may read, those of the cluster meet.
-  auto meetAfter = [&](ArrayRef<Step> steps) {
-    bool own = llvm::all_of(steps, [&](const Step &step) { return storesInScratch(step, k.steps); });
-    return g.warps.cluster == 1 || own ? "  taskSync();\n" : "  clusterSync();\n";
-  };
-  std::string meet; // before the next step
+  std::string wait; // before the next step
   auto isOfRing = [&](const Step &step) { return g.warps.rows && isOnTensorCores(step); };
   for (ArrayRef<Step> rest = k.steps.steps; !rest.empty();) {
     if (isOfRing(rest.front())) {
@@ -101,10 +96,7 @@ BlockText emitSteps(KernelText &k) {
       others.emplace_back();
       behind.emplace_back();
       ArrayRef<Step> next = rest.drop_front().take_until(isOfRing);
-      meet = !handOver.back() ? (g.warps.cluster > 1 ? "  clusterSync();\n" : "  taskSync();\n")
-             : storesOver(next, rest.front(), k.steps)
-                 ? "  handovers.wait(n);\n  taskSync(); // what warps read is stored over\n"
-                 : "  handovers.wait(n);\n";
+      wait = waitBehindLayer(rest.front(), handOver.back(), next, k.steps, g);
       rest = rest.drop_front();
       continue;
     }
@@ -112,9 +104,10 @@ BlockText emitSteps(KernelText &k) {
     while (alike < rest.size() && !isOfRing(rest[alike]) && areAlike(k, rest.front(), rest[alike]))
       ++alike;
     ArrayRef<Step> steps = rest.take_front(alike);
-    behind.back().push_back({steps, meet, meetAfter(steps)});
+    Meet meet = meetBehind(steps, k.steps, g);
+    behind.back().push_back({steps, wait, meet});
     others.back().inScratch &= llvm::all_of(steps, [&](const Step &step) { return storesInScratch(step, k.steps); });
-    meet = meetAfter(steps);
+    wait = textOf(meet);
     rest = rest.drop_front(alike);
   }
   std::vector<Ending> endings = endingsOf(k, ofRing, handOver);
