@@ -151,8 +151,9 @@ private:
     addPasses(passes, stage);
     if (failed(passes.run(module))) {
       std::string text = diagnostics.take();
-      // A pass that refuses a model says why, and leaves it as it is. What our rewrites spoil is a mistake of ours.
-      bool refused = !text.empty() && succeeded(verify(module));
+      // A pass that refuses a model says why, and leaves it as it is. What our rewrites spoil is a mistake of ours, and
+      // so is what a pass says is one.
+      bool refused = !text.empty() && !diagnostics.saidMistake() && succeeded(verify(module));
       return fail(refused ? ExitCode::unsupported : ExitCode::internal, text);
     }
     if (stage == Stage::planned && !programOf(module)) // what is behind it takes it for granted

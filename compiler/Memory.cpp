@@ -55,12 +55,12 @@ public:
     OwningOpRef<ModuleOp> best;
     if (members > 1)
       largest(members - 1, [&](int64_t chunk) { return fits({chunk, 0, {}}, &best); });
-    if (best)
+    if (best && !mistake)
       return std::move(best);
-    llvm::Error refused = refuse();
+    llvm::Error refused = mistake ? llvm::Error::success() : refuse();
     if (!mistake)
       return refused;
-    llvm::consumeError(std::move(refused));
+    llvm::consumeError(std::move(refused)); // what did not fit may only have failed
     return llvm::make_error<CompileError>(*mistake);
   }
 

@@ -4,6 +4,7 @@
 #include "dialects/tutti/Model.h"
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
+#include "passes/Mistake.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Scratch.h"
@@ -40,7 +41,8 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
     for (auto kernel : getOperation().getOps<plan::KernelOp>()) {
       Steps steps = Steps::of(kernel);
       if (!steps.unbounded.empty()) {
-        kernel.emitError("expected results for values whose rows have no fixed length (tutti-fuse makes them)");
+        mistake(
+            kernel.emitError("expected results for values whose rows have no fixed length (tutti-fuse makes them)"));
         return signalPassFailure();
       }
       if (!traits.schedulesTasks)

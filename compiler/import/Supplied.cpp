@@ -2,6 +2,7 @@
 // Weights by name, and what is wrong with them.
 #include "compiler/import/Supplied.h"
 #include "compiler/import/Limits.h"
+#include "compiler/import/Member.h"
 #include "compiler/import/WeightSource.h"
 #include "compiler/import/files/OnnxFile.h"
 #include "compiler/support/Error.h"
@@ -144,9 +145,18 @@ uint64_t digestOf(uint64_t model, const SafetensorsFile *weights, const ImportOp
 }
 
 llvm::Expected<uint64_t> digestOf(const MemberFiles &files, const ImportOptions &options) {
-  auto model = MappedFile::open(files.model);
-  if (!model)
-    return model.takeError();
+  uint64_t model;
+  if (isMlir(files.model)) {
+    auto mapped = MappedFile::open(files.model);
+    if (!mapped)
+      return mapped.takeError();
+    model = rt::xxh64((*mapped)->data(), (*mapped)->size());
+  } else {
+    auto file = OnnxFile::open(files.model);
+    if (!file)
+      return file.takeError();
+    model = (*file)->digest();
+  }
   std::shared_ptr<SafetensorsFile> weights;
   if (!files.weights.empty()) {
     auto mapped = MappedFile::open(files.weights);
@@ -155,7 +165,7 @@ llvm::Expected<uint64_t> digestOf(const MemberFiles &files, const ImportOptions 
     weights = std::make_shared<SafetensorsFile>();
     weights->mapped = *mapped;
   }
-  return digestOf(rt::xxh64((*model)->data(), (*model)->size()), weights.get(), options);
+  return digestOf(model, weights.get(), options);
 }
 
 std::vector<MemberFiles> membersOf(llvm::ArrayRef<std::string> models, llvm::ArrayRef<std::string> weights) {

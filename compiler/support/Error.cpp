@@ -46,6 +46,7 @@ DiagnosticCapture::DiagnosticCapture(MLIRContext *context, bool namesNodes)
     : handler(context, [this, namesNodes](Diagnostic &diagnostic) {
         std::optional<std::string> node = namesNodes ? nodeAt(diagnostic.getLocation()) : std::nullopt;
         text += (text.empty() ? "" : "; ") + (node ? *node + ": " : "") + diagnostic.str();
+        mistake |= !diagnostic.getMetadata().empty();
         return success();
       }) {}
 

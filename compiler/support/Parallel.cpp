@@ -30,16 +30,22 @@ void inParallel(size_t count, unsigned jobs, llvm::function_ref<void(size_t)> wo
   Queue queue{count, work};
   size_t threads = std::min<size_t>(count, llvm::hardware_concurrency(jobs).compute_thread_count());
   llvm::SmallVector<pthread_t> others;
+  // As much as a process' first thread has by default: else it would be the processor's 2 MiB where that has no limit.
+  constexpr size_t stackBytes = 8 << 20;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, stackBytes);
   while (others.size() + 1 < threads) {
     pthread_t thread;
     auto drain = [](void *shared) -> void * {
       static_cast<Queue *>(shared)->drain();
       return nullptr;
     };
-    if (pthread_create(&thread, nullptr, drain, &queue) != 0)
+    if (pthread_create(&thread, &attributes, drain, &queue) != 0)
       break;
     others.push_back(thread);
   }
+  pthread_attr_destroy(&attributes);
   queue.drain();
   for (pthread_t thread : others)
     pthread_join(thread, nullptr);

@@ -2,6 +2,7 @@
 // What decides bits, from the one-member op alone. docs/numerics.md states the rules.
 #include "Numerics.h"
 #include "Target.h"
+#include "passes/Mistake.h"
 
 using namespace mlir;
 
@@ -59,7 +60,7 @@ LogicalResult requireNumerics(ModuleOp module) {
   WalkResult walked = module.walk([](NumericsOpInterface op) {
     if (op.getNumericsAttr())
       return WalkResult::advance();
-    op->emitOpError("expected 'numerics': --tutti-numerics comes before this pass");
+    mistake(op->emitOpError("expected 'numerics': --tutti-numerics comes before this pass"));
     return WalkResult::interrupt();
   });
   return failure(walked.wasInterrupted());

@@ -25,6 +25,13 @@ inline mlir::Value throughViews(mlir::Value value) {
   return value;
 }
 
+/// What lies in memory that a value is a view or, of a group, a part of, which its kernel finds through a table.
+inline mlir::Value wholeOf(mlir::Value value) {
+  value = throughViews(value);
+  auto part = value.getDefiningOp<PartOp>();
+  return part ? wholeOf(part.getX()) : value;
+}
+
 } // namespace tutti
 
 #endif

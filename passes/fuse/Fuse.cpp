@@ -3,6 +3,7 @@
 #include "Columns.h"
 #include "Launches.h"
 #include "dialects/tutti/Model.h"
+#include "passes/Mistake.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Target.h"
@@ -88,7 +89,7 @@ struct FusePass : impl::FusePassBase<FusePass> {
       for (const Group &group : groups)
         outliner.outline(group);
       if (!sortTopologically(&function.getBody().front())) {
-        function.emitError("kernels need each other's results"); // in no order: the module does not verify
+        mistake(function.emitError("kernels need each other's results"));
         return signalPassFailure();
       }
     }

@@ -13,6 +13,7 @@
 #include "passes/analysis/Target.h"
 #include "passes/analysis/Through.h"
 
+#include "passes/Mistake.h"
 #include "llvm/ADT/SparseBitVector.h"
 
 using namespace mlir;
@@ -42,9 +43,7 @@ Size columnsOf(Operation *op) { return RowForm::of(typeOf(op->getResult(0))).col
 /// What a task has of memory for the values of a row. Those whose length depends on the call are stored, everywhere.
 class Room {
 public:
-  explicit Room(ModuleOp module) : bound(getScratchPerRow(module)), trials(ModuleOp::create(module.getLoc())) {
-    trials->getOperation()->setAttrs(module->getAttrDictionary()); // analyses ask what a kernel is for
-  }
+  explicit Room(ModuleOp module) : bound(getScratchPerRow(module)), module(module) {}
 
   /// From now on counts with each op, not only where the results of ops might be too many.
   void countAlways() { countsAlways = true; }
@@ -95,7 +94,7 @@ public:
 
 private:
   std::optional<int64_t> bound; ///< bytes for a row; of a CPU's cache there is enough
-  OwningOpRef<ModuleOp> trials; ///< a kernel at a time, while it is measured
+  ModuleOp module;              ///< has a kernel more while it is measured
   bool countsAlways = false;
 
   static constexpr int64_t unboundedBytes = INT64_MAX / 4; ///< sums of three are numbers still
@@ -117,7 +116,7 @@ private:
   };
   Measured measure(const Group &group) {
     Outline outline = Outline::of(group, "trial");
-    trials->push_back(outline.kernel);
+    module.push_back(outline.kernel);
     Steps steps = Steps::of(outline.kernel);
     Measured measured{steps.scratchPerRow, nullptr, nullptr};
     int64_t most = 1;
@@ -160,35 +159,55 @@ bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
 }
 
 /// What reads single numbers only, as a margin of zeros does, and a part of each row, wait for the one op that reads
-/// them: another group would have to store them for it. Null where an op does not wait.
-Operation *readerInWait(Operation *op) {
-  auto map = dyn_cast<MapOp>(op);
-  if (!map || !map->hasOneUse() || isReadThrough(map))
-    return nullptr;
-  bool isFill = llvm::all_of(map.getInputs(), [](Value x) { return typeOf(x).getRank() == 0; });
-  if (!isFill && !(map.isMove() && staysInKernel(map)))
-    return nullptr;
-  OpOperand &use = *map->use_begin();
-  Operation *reader = use.getOwner();
-  return isa<MapOp, KernelOpInterface>(reader) && !isHead(reader) && !isReadThrough(reader) &&
-                 readsOwnRow(reader, use.getOperandNumber(), rowsFormOf(reader))
-             ? reader
-             : nullptr;
-}
+/// them: another group would have to store them for it.
+class Waiting {
+public:
+  explicit Waiting(Block &ops) {
+    // Whoever reads a chain of them gets all of it at once, and is emitted by as deep a recursion.
+    constexpr size_t mostInChain = 64;
+    llvm::DenseMap<Operation *, size_t> behind; // how many wait for an op, or for one that does
+    for (Operation &op : ops)
+      if (Operation *reader = readerOf(&op); reader && behind.lookup(&op) + 1 < mostInChain) {
+        behind[reader] += behind.lookup(&op) + 1;
+        readers[&op] = reader;
+      }
+  }
 
-/// An op, behind those that have waited for it.
-void addWithWaiting(Operation *op, SmallVectorImpl<Operation *> &ops) {
-  for (Value operand : op->getOperands())
-    if (Operation *waiting = operand.getDefiningOp(); waiting && readerInWait(waiting) == op)
-      addWithWaiting(waiting, ops);
-  ops.push_back(op);
-}
+  bool contains(Operation *op) const { return readers.contains(op); }
+
+  /// Adds an op, behind those that have waited for it.
+  void addWith(Operation *op, SmallVectorImpl<Operation *> &to) const {
+    for (Value operand : op->getOperands())
+      if (Operation *waiting = operand.getDefiningOp(); waiting && readers.lookup(waiting) == op)
+        addWith(waiting, to);
+    to.push_back(op);
+  }
+
+private:
+  llvm::DenseMap<Operation *, Operation *> readers;
+
+  /// Null where an op does not wait.
+  static Operation *readerOf(Operation *op) {
+    auto map = dyn_cast<MapOp>(op);
+    if (!map || !map->hasOneUse() || isReadThrough(map))
+      return nullptr;
+    bool isFill = llvm::all_of(map.getInputs(), [](Value x) { return typeOf(x).getRank() == 0; });
+    if (!isFill && !(map.isMove() && staysInKernel(map)))
+      return nullptr;
+    OpOperand &use = *map->use_begin();
+    Operation *reader = use.getOwner();
+    return isa<MapOp, KernelOpInterface>(reader) && !isHead(reader) && !isReadThrough(reader) &&
+                   readsOwnRow(reader, use.getOperandNumber(), rowsFormOf(reader))
+               ? reader
+               : nullptr;
+  }
+};
 
 class Grouping {
 public:
   Grouping(ModuleOp module, func::FuncOp function)
-      : function(function), target(TargetTraits::of(module)), room(module), mostPorts(mostBuffers(module)),
-        inPieces(getChunk(module).has_value()) {}
+      : function(function), target(TargetTraits::of(module)), room(module), waiting(function.getBody().front()),
+        mostPorts(mostBuffers(module)), inPieces(getChunk(module).has_value()) {}
 
   FailureOr<std::vector<Group>> run() {
     placeAll();
@@ -216,6 +235,7 @@ private:
   func::FuncOp function;
   const TargetTraits &target;
   Room room;
+  Waiting waiting;
   int64_t mostPorts; ///< of a kernel
   bool inPieces;     ///< of the active set: heads, which need all of it, run by themselves
   std::vector<Growing> groups;
@@ -230,7 +250,7 @@ private:
 
   void placeAll() {
     for (Operation &op : function.getBody().front())
-      if (isa<MapOp, KernelOpInterface>(op) && !isReadThrough(&op) && !readerInWait(&op))
+      if (isa<MapOp, KernelOpInterface>(op) && !isReadThrough(&op) && !waiting.contains(&op))
         place(&op);
   }
 
@@ -257,7 +277,7 @@ private:
   /// An op can join a group of which it reads only its own rows, and nothing that runs after it.
   void place(Operation *op) {
     SmallVector<Operation *> ops;
-    addWithWaiting(op, ops);
+    waiting.addWith(op, ops);
     RowForm form = rowsFormOf(op);
     SmallVector<Read> reads = readsOf(ops);
     Groups needs;
@@ -265,7 +285,7 @@ private:
       needs |= read.needs;
     for (unsigned id : byPreference(reads)) {
       Growing &group = groups[id];
-      if (isFull(group, op, reads) || !group.form.sameRows(form) || !canJoin(op, reads, id, form) ||
+      if (isFull(group, ops, reads) || !group.form.sameRows(form) || !canJoin(op, reads, id, form) ||
           !room.takes(group, ops))
         continue;
       needs.reset(id);
@@ -333,9 +353,10 @@ private:
   }
 
   /// Of a group that has all its phases, what is not made of their results is for one of the next.
-  bool isFull(const Growing &group, Operation *op, ArrayRef<Read> reads) {
+  bool isFull(const Growing &group, ArrayRef<Operation *> ops, ArrayRef<Read> reads) {
+    Operation *op = ops.back();
     auto isBehind = [&](const Read &read) { return isMadeBehindPhases(group, read.operand->get()); };
-    return group.ops.size() >= mostOps ||
+    return group.ops.size() + ops.size() > mostOps ||
            (isPanels(op) && size_t(llvm::count_if(group.ops, isPanels)) >= target.mostLayers) ||
            (group.phases >= target.mostPhases && (isRowPhase(op) || llvm::none_of(reads, isBehind)));
   }
@@ -379,7 +400,7 @@ private:
         order.push_back(id);
       }
       if (order.size() == before)
-        return function.emitError("groups of ops need each other's results");
+        return mistake(function.emitError("groups of ops need each other's results"));
     }
     return order;
   }

@@ -4,6 +4,7 @@
 #include "Repeat.h"
 #include "dialects/tutti/Lift.h"
 #include "dialects/tutti/Module.h"
+#include "passes/analysis/LargestSizes.h"
 #include "passes/analysis/Rows.h"
 #include "passes/analysis/Target.h"
 #include "passes/analysis/Views.h"
@@ -28,10 +29,7 @@ constexpr int64_t fewTerms = 16;
 /// Counts operations on scalars, in the largest call.
 class Work {
 public:
-  explicit Work(ModuleOp module) : members(getMembers(module).value_or(1)) {
-    for (const SizeRange &range : getSizeRanges(module))
-      most[range.symbol] = range.most;
-  }
+  explicit Work(ModuleOp module) : largest(module) {}
 
   /// Whether what is shared in `function` may be computed as often as there are members: ops, and what others read.
   bool isLittle(ArrayRef<Operation *> shared, const llvm::SetVector<Value> &read, func::FuncOp function) const {
@@ -47,12 +45,11 @@ public:
     for (Operation &op : function.getBody().front())
       if (isa<MapOp, KernelOpInterface>(op) && isLifted(typeOf(op.getResult(0))))
         own += of(&op);
-    return members * again <= std::max(own * smallPart, launchWorth);
+    return double(largest.of(activeName)) * again <= std::max(own * smallPart, launchWorth);
   }
 
 private:
-  double members;
-  llvm::StringMap<double> most;
+  LargestSizes largest;
 
   double of(Operation *op) const {
     double made = elementsOf(getSizes(typeOf(op->getResult(0))));
@@ -69,10 +66,8 @@ private:
     double count = 1;
     for (const Size &size : sizes) {
       count *= size.getFactor();
-      for (StringRef symbol : size.getSymbols()) {
-        auto range = most.find(symbol);
-        count *= isActiveName(symbol) ? members : range == most.end() ? 1 : range->second;
-      }
+      for (StringRef symbol : size.getSymbols())
+        count *= double(largest.of(symbol));
     }
     return count;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lives of buffers, and places for them where those that live at once do not meet.
 #include "Arena.h"
+#include "passes/analysis/Views.h"
 
 #include "llvm/Support/MathExtras.h"
 

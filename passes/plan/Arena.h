@@ -4,7 +4,7 @@
 #define TUTTI_PASSES_PLAN_ARENA_H
 
 #include "dialects/plan/Plan.h"
-#include "passes/plan/Values.h"
+#include "passes/analysis/LargestSizes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -3,8 +3,10 @@
 #include "Check.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/tutti/Ports.h"
+#include "passes/Mistake.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Target.h"
+#include "passes/analysis/Views.h"
 #include "runtime/schema/Limits.h"
 
 using namespace mlir;
@@ -81,20 +83,21 @@ private:
     for (auto kernel : module.getOps<plan::KernelOp>()) {
       bool isScheduled = bool(kernel.getSchedule());
       if (isScheduled != TargetTraits::of(module).schedulesTasks)
-        return kernel.emitOpError(isScheduled
-                                      ? "expected no schedule of a CUDA device's kernel: each call takes a geometry"
-                                      : "expected a schedule: --tutti-schedule comes before this pass");
+        return mistake(kernel.emitOpError(
+            isScheduled ? "expected no schedule of a CUDA device's kernel: each call takes a geometry"
+                        : "expected a schedule: --tutti-schedule comes before this pass"));
       if (kernel.getLifted() && !largest.know(kernel.membersSize()))
         return kernel.emitOpError("runs over '") << kernel.membersSize() << "', but the module does not say how many "
                                                  << "members that are: expected tutti.members";
       for (BlockArgument argument : kernel.getBody().getArguments())
         if (readerOfWeight(argument) && !llvm::is_contained(kernel.getWeights(), argument.getArgNumber()))
-          return kernel.emitOpError("argument ")
+          return mistake(kernel.emitOpError("argument "))
                  << argument.getArgNumber() << " is multiplied by the rule panels, which "
                  << "is for weights";
         else if (readerOfWeight(argument) && !llvm::all_of(argument.getUses(), readsInPanels))
-          return kernel.emitOpError("argument ") << argument.getArgNumber() << " is a product's weight and is read "
-                                                 << "otherwise, too: tutti-numerics makes two values of such";
+          return mistake(kernel.emitOpError("argument "))
+                 << argument.getArgNumber() << " is a product's weight and is read "
+                 << "otherwise, too: tutti-numerics makes two values of such";
     }
     if (!getMembers(module))
       return module.emitError("the module does not say how many members there are: expected tutti.members");
@@ -104,7 +107,7 @@ private:
   LogicalResult checkOps() {
     for (Operation &op : function.getBody().front().without_terminator()) {
       if (!isa<plan::DispatchOp, GetOp, ConstantOp, PartOp, JoinOp>(op) && !viewed(&op))
-        return op.emitOpError("is in no kernel: --tutti-decompose and --tutti-fuse come before this pass");
+        return mistake(op.emitOpError("is in no kernel: --tutti-decompose and --tutti-fuse come before this pass"));
       if (auto join = dyn_cast<JoinOp>(op))
         for (Value part : join.getParts())
           if (failed(checkMade(part)))
@@ -120,8 +123,9 @@ private:
   static LogicalResult checkMade(Value value) {
     if (isa_and_present<plan::DispatchOp, JoinOp>(wholeOf(value).getDefiningOp()))
       return success();
-    return emitError(value.getLoc(), "expected a kernel to make what @main gives: --tutti-decompose comes before this "
-                                     "pass");
+    return mistake(emitError(value.getLoc(),
+                             "expected a kernel to make what @main gives: --tutti-decompose comes before "
+                             "this pass"));
   }
 };
 

@@ -3,7 +3,7 @@
 #ifndef TUTTI_PASSES_PLAN_CHECK_H
 #define TUTTI_PASSES_PLAN_CHECK_H
 
-#include "passes/plan/Values.h"
+#include "passes/analysis/LargestSizes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

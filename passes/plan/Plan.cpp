@@ -8,6 +8,7 @@
 #include "passes/analysis/Rows.h"
 #include "passes/analysis/Strips.h"
 #include "passes/analysis/Target.h"
+#include "passes/analysis/Views.h"
 #include "passes/plan/Arena.h"
 #include "passes/plan/Check.h"
 

@@ -72,6 +72,16 @@ TEST_F(SizesTest, AxesOfLengthOneAtSomeCalls) {
                 calls({"N"}));
 }
 
+TEST_F(SizesTest, SummedLabelsFit) {
+  input("x", {3, std::string("N"), 4});
+  tensor("w", {5, 4}).mutable_float_data()->Resize(20, 1.0f);
+  node("Einsum", {"x", "w"}, {"y"}).add_attribute()->set_name("equation");
+  model.mutable_graph()->mutable_node(0)->mutable_attribute(0)->set_s("bij,ik->bkj");
+  output("y");
+  expectFailure(4, {"Einsum", "lengths N and 5 of label 'i' fit only for some sizes of a call", "--dim N=VALUE"},
+                calls({"N"}));
+}
+
 TEST_F(SizesTest, BoundsAreOneNumber) {
   input("x", {std::string("N"), 4});
   onnx::TensorProto &low = tensor("low", {1, 1, 1});

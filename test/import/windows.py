@@ -29,6 +29,8 @@ def add_cases(case, node, rng, i64, f32):
         case(f"pool-max-{opset}", opset, [node("MaxPool", "x", kernel_shape=[3, 2], strides=[3, 2])], image)
     case("pool-max-places-unread", 13, [node("MaxPool", "x", "y unread", kernel_shape=[3, 2], strides=[3, 2])], image)
     case("pool-line", 19, [node("AveragePool", "x", "a", kernel_shape=[3], strides=[3], count_include_pad=1), node("MaxPool", "a", kernel_shape=[2], ceil_mode=1, strides=[2])], line)
+    case("pool-rounding-up-past-the-end", 18, [node("MaxPool", "x", "m", kernel_shape=[3], strides=[4], ceil_mode=1), node("AveragePool", "m", kernel_shape=[3], strides=[2], pads=[1, 0], ceil_mode=1)],
+         {"x": rng(2, 3, 2)})
     case("pool-volume", 13, [node("MaxPool", "x", kernel_shape=[1, 2, 2], strides=[1, 2, 2])], {"x": rng(2, 3, 2, 4, 4)})
     case("pool-overlapping", 19, [node("MaxPool", "x", "m", kernel_shape=[3, 2], strides=[2, 1]), node("AveragePool", "m", kernel_shape=[2, 2], strides=[1, 1])], image)
     case("pool-long", 19, [node("AveragePool", "x", "a", kernel_shape=[40], strides=[40]), node("MaxPool", "a", kernel_shape=[2])], {"x": rng(2, 3, 80)})

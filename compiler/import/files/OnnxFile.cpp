@@ -67,8 +67,6 @@ llvm::Error OnnxFile::checkNotRead(llvm::StringRef output) const {
   return llvm::Error::success();
 }
 
-uint64_t OnnxFile::digest() const { return rt::xxh64(mapped->data(), mapped->size()); }
-
 std::string dataTypeName(int64_t dataType) {
   static constexpr const char *names[] = {
       "undefined", "float32",    "uint8",      "int8",         "uint16",         "int16",      "int32",

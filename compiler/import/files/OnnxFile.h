@@ -18,8 +18,9 @@ public:
   const onnx::ModelProto &model() const { return message; }
   const onnx::GraphProto &graph() const { return message.graph(); }
   uint64_t size() const { return mapped->size(); }
-  /// XXH64 of the whole file.
-  uint64_t digest() const;
+  /// XXH64 of the file's bytes or, where tensors lie in other files, of that and of what of those files they name, in
+  /// the order of the files' names and of places in them. Of a file that cannot be read that is nothing.
+  uint64_t digest();
 
   /// The tensor's elements: a view of the mapped file or of an external one where its bytes lie there, else a decoded
   /// copy. Checks that there are exactly as many bytes as the dims ask for.
@@ -29,11 +30,20 @@ public:
   llvm::Error checkNotRead(llvm::StringRef output) const;
 
 private:
+  /// Where a tensor lies that is in another file.
+  struct Outside {
+    std::shared_ptr<MappedFile> file;
+    std::string name, path; ///< as in the model, and resolved
+    uint64_t offset = 0;
+    std::optional<uint64_t> length; ///< in bytes, if the model says so
+  };
+  llvm::Expected<Outside> outsideOf(const onnx::TensorProto &proto);
   llvm::Expected<WeightSource> external(const onnx::TensorProto &proto, mlir::Type element, uint64_t bytes);
 
   std::string modelPath, folder;
   std::shared_ptr<MappedFile> mapped;
   std::map<std::string, std::shared_ptr<MappedFile>> externals;
+  std::optional<uint64_t> knownDigest;
   onnx::ModelProto message;
 };
 

@@ -4,6 +4,7 @@
 #include "compiler/import/WeightSource.h"
 #include "compiler/import/files/OnnxFile.h"
 #include "compiler/support/Error.h"
+#include "runtime/schema/Digest.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -96,16 +97,16 @@ llvm::Expected<WeightSource> OnnxFile::tensor(MLIRContext &context, const onnx::
   return asInitializer(std::move(view), proto.name());
 }
 
-llvm::Expected<WeightSource> OnnxFile::external(const onnx::TensorProto &proto, Type element, uint64_t bytes) {
+llvm::Expected<OnnxFile::Outside> OnnxFile::outsideOf(const onnx::TensorProto &proto) {
   namespace path = llvm::sys::path;
-  std::string location;
-  uint64_t offset = 0, length = bytes;
+  Outside outside;
+  std::string &location = outside.name;
   for (const onnx::StringStringEntryProto &entry : proto.external_data()) {
     llvm::StringRef value = entry.value();
     if (entry.key() == "location")
       location = value;
-    else if ((entry.key() == "offset" && value.getAsInteger(10, offset)) ||
-             (entry.key() == "length" && value.getAsInteger(10, length)))
+    else if ((entry.key() == "offset" && value.getAsInteger(10, outside.offset)) ||
+             (entry.key() == "length" && value.getAsInteger(10, outside.length.emplace())))
       return fail(ExitCode::malformed,
                   nameOf(proto) + ": the " + entry.key() + " of its external data is no number: " + quote(value));
   }
@@ -140,15 +141,85 @@ llvm::Expected<WeightSource> OnnxFile::external(const onnx::TensorProto &proto, 
       return opened.takeError();
     file = *opened;
   }
+  outside.file = file;
+  outside.path = real.str();
+  return outside;
+}
+
+llvm::Expected<WeightSource> OnnxFile::external(const onnx::TensorProto &proto, Type element, uint64_t bytes) {
+  llvm::Expected<Outside> outside = outsideOf(proto);
+  if (!outside)
+    return outside.takeError();
+  uint64_t length = outside->length.value_or(bytes), offset = outside->offset, size = outside->file->size();
   if (length != bytes)
     return fail(ExitCode::malformed, nameOf(proto) + " has " + llvm::Twine(length) +
                                          " bytes of external data where its dims ask for " + llvm::Twine(bytes));
-  if (offset > file->size() || bytes > file->size() - offset)
-    return fail(ExitCode::malformed, quote(real.str()) + " is too short: " + nameOf(proto) + " needs bytes " +
+  if (offset > size || bytes > size - offset)
+    return fail(ExitCode::malformed, quote(outside->path) + " is too short: " + nameOf(proto) + " needs bytes " +
                                          llvm::Twine(offset) + " to " + llvm::Twine(offset + bytes) + " of " +
-                                         llvm::Twine(file->size()));
+                                         llvm::Twine(size));
   SmallVector<int64_t> dims(proto.dims().begin(), proto.dims().end());
-  return denseView(file, file->data() + offset, element, dims);
+  return denseView(outside->file, outside->file->data() + offset, element, dims);
+}
+
+using TensorVisitor = llvm::function_ref<void(const onnx::TensorProto &)>;
+static void forEachTensor(const onnx::GraphProto &graph, TensorVisitor visit);
+static void forEachTensor(const onnx::NodeProto &node, TensorVisitor visit) {
+  for (const onnx::AttributeProto &attribute : node.attribute()) {
+    if (attribute.has_t())
+      visit(attribute.t());
+    if (attribute.has_g())
+      forEachTensor(attribute.g(), visit);
+    for (const onnx::GraphProto &graph : attribute.graphs())
+      forEachTensor(graph, visit);
+  }
+}
+static void forEachTensor(const onnx::GraphProto &graph, TensorVisitor visit) {
+  llvm::for_each(graph.initializer(), visit);
+  for (const onnx::NodeProto &node : graph.node())
+    forEachTensor(node, visit);
+}
+
+uint64_t OnnxFile::digest() {
+  if (knownDigest)
+    return *knownDigest;
+  struct Parts {
+    std::shared_ptr<MappedFile> file;
+    std::vector<std::pair<uint64_t, uint64_t>> ranges;
+  };
+  std::map<std::string, Parts> outside;
+  auto add = [&](const onnx::TensorProto &proto) {
+    if (proto.data_location() != onnx::TensorProto::EXTERNAL)
+      return;
+    llvm::Expected<Outside> place = outsideOf(proto);
+    if (!place)
+      return llvm::consumeError(place.takeError());
+    uint64_t size = place->file->size(), begin = std::min(place->offset, size);
+    Parts &parts = outside[place->name];
+    parts.file = place->file;
+    parts.ranges.emplace_back(begin, begin + std::min(place->length.value_or(size), size - begin));
+  };
+  forEachTensor(graph(), add);
+  for (const onnx::FunctionProto &function : message.functions())
+    for (const onnx::NodeProto &node : function.node())
+      forEachTensor(node, add);
+  knownDigest = rt::xxh64(mapped->data(), mapped->size());
+  if (outside.empty())
+    return *knownDigest;
+  rt::Digest all;
+  all.update(&*knownDigest, sizeof(*knownDigest));
+  for (auto &[name, parts] : outside) {
+    llvm::sort(parts.ranges);
+    uint64_t done = 0; // ranges may overlap
+    for (auto [begin, end] : parts.ranges) {
+      begin = std::max(begin, done);
+      done = std::max(done, end);
+      if (begin < end)
+        all.update(parts.file->data() + begin, end - begin);
+    }
+  }
+  knownDigest = all.finish();
+  return *knownDigest;
 }
 
 } // namespace tutti

@@ -249,7 +249,9 @@ private:
     for (auto [label, p, q] :
          llvm::zip_equal(summed, ArrayRef(outer).drop_front(rows.size()), ArrayRef(inner).take_front(summed.size())))
       if (p != q && !e.same(p, q)) {
-        malformedSizes(label, p, q);
+        std::string name(1, label < 256 ? char(label) : '.');
+        if (!e.restart)
+          e.misfit(p, q, "lengths " + p.str() + " and " + q.str() + " of label '" + name + "'", "fit");
         return {};
       }
     std::optional<Size> k = product(ArrayRef(inner).take_front(summed.size())),
@@ -268,11 +270,6 @@ private:
     }
     Operand y = e.contract(e.reshape(x, flat), e.reshape(w, {*k, *m}), *names + "k,kn->" + *names + "n");
     return {e.reshape(y, wide), both};
-  }
-  void malformedSizes(int label, const Size &p, const Size &q) {
-    if (!e.restart)
-      malformed("lengths " + p.str() + " and " + q.str() + " of label '" + Twine(label < 256 ? char(label) : '.') +
-                "'");
   }
 };
 

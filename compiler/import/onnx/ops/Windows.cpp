@@ -63,13 +63,13 @@ std::optional<SmallVector<Windows>> windowsOf(Node &n, const Operand &x, ArrayRe
       before = *padding == "SAME_UPPER" ? missing / 2 : missing - missing / 2;
       behind = missing - before;
     }
-    int64_t room = size + before + behind - reach;
-    if (room < 0)
+    int64_t room = size + before + behind - reach; // where a window may begin behind the first
+    if (room < 0 && (!roundsUp || room <= -stride))
       return nothing(e.malformed("windows of " + Twine(reach) + " elements along axis " + Twine(i + 2) + " of " +
                                  Twine(size) + " with padding of " + Twine(before) + " and " + Twine(behind)));
-    int64_t count = room / stride + 1;
+    int64_t count = room < 0 ? 0 : room / stride + 1;
     // One more that begins in the image or before it.
-    if (roundsUp && room % stride != 0 && count * stride < size + before)
+    if (roundsUp && (room < 0 || room % stride != 0) && count * stride < size + before)
       ++count;
     all.push_back({{size, length, stride, count, gap, before}, behind});
   }

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a plan gives memory: where a value lies, and how large it can be.
-#ifndef TUTTI_PASSES_PLAN_VALUES_H
-#define TUTTI_PASSES_PLAN_VALUES_H
+// How large what a module's program computes can be.
+#ifndef TUTTI_PASSES_ANALYSIS_LARGESTSIZES_H
+#define TUTTI_PASSES_ANALYSIS_LARGESTSIZES_H
 
 #include "dialects/tutti/Module.h"
-#include "passes/analysis/Views.h"
+#include "dialects/tutti/Sizes.h"
 
 #include "llvm/ADT/StringMap.h"
 
 namespace tutti {
-
-/// Where a value lies: a view is the whole, and so is the part of a group, which its kernel finds through a table.
-inline mlir::Value wholeOf(mlir::Value value) {
-  value = throughViews(value);
-  auto part = value.getDefiningOp<PartOp>();
-  return part ? wholeOf(part.getX()) : value;
-}
 
 /// The sizes that calls decide, each at its largest.
 class LargestSizes {
