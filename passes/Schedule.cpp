@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-schedule: everything that decides speed and no bit.
 #include "dialects/plan/Plan.h"
+#include "dialects/tutti/Mistake.h"
 #include "dialects/tutti/Model.h"
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
-#include "passes/Mistake.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Scratch.h"

@@ -2,7 +2,7 @@
 // What decides bits, from the one-member op alone. docs/numerics.md states the rules.
 #include "Numerics.h"
 #include "Target.h"
-#include "passes/Mistake.h"
+#include "dialects/tutti/Mistake.h"
 
 using namespace mlir;
 

@@ -2,8 +2,8 @@
 // tutti-fuse: computing ops become kernels, one for ops that share their rows.
 #include "Columns.h"
 #include "Launches.h"
+#include "dialects/tutti/Mistake.h"
 #include "dialects/tutti/Model.h"
-#include "passes/Mistake.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Target.h"

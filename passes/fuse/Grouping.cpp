@@ -13,7 +13,7 @@
 #include "passes/analysis/Target.h"
 #include "passes/analysis/Through.h"
 
-#include "passes/Mistake.h"
+#include "dialects/tutti/Mistake.h"
 #include "llvm/ADT/SparseBitVector.h"
 
 using namespace mlir;

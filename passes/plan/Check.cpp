@@ -2,8 +2,8 @@
 // What stands in the way of a plan: each a problem with its reason.
 #include "Check.h"
 #include "dialects/plan/Plan.h"
+#include "dialects/tutti/Mistake.h"
 #include "dialects/tutti/Ports.h"
-#include "passes/Mistake.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Target.h"
 #include "passes/analysis/Views.h"

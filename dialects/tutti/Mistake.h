@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Errors that no model can be blamed for.
-#ifndef TUTTI_PASSES_MISTAKE_H
-#define TUTTI_PASSES_MISTAKE_H
+#ifndef TUTTI_DIALECTS_TUTTI_MISTAKE_H
+#define TUTTI_DIALECTS_TUTTI_MISTAKE_H
 
 #include "mlir/IR/Diagnostics.h"
 
