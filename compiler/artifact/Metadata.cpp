@@ -53,7 +53,7 @@ public:
       root.slots.push_back(std::make_unique<fb::SlotT>(*slot));
       root.slots.back()->segment = root.segments.size();
       if (!slot->perm_dims.empty())
-        require("perm_dims");
+        require(rt::kPermDims);
     }
     for (const ProgramCode &code : codes)
       fillProgram(code);
@@ -86,9 +86,9 @@ private:
   SmallVector<plan::KernelOp> ofModule;
 
   /// What an older runtime may not ignore.
-  void require(const char *feature) {
+  void require(std::string_view feature) {
     if (!llvm::is_contained(root.required_features, feature))
-      root.required_features.push_back(feature);
+      root.required_features.emplace_back(feature);
   }
 
   void addMembers(const Ensemble &ensemble) {
@@ -220,7 +220,7 @@ private:
       extents->add(*table.flops, flops);
     table.chunk = program.getChunk().value_or(0);
     if (table.chunk)
-      require("pieces");
+      require(rt::kPieces);
     if (std::optional<StringRef> axis = program.getStrips())
       table.strips = extents->indexOf(*axis);
   }
@@ -363,7 +363,7 @@ private:
     plan::LaunchOp first = parts.front();
     launch.whole = first.getWhole();
     if (!launch.parts.empty())
-      require("parts");
+      require(rt::kParts);
     ArrayRef<NumberedKernel> ways = kernels[numbers];
     if (program.getTarget() == Target::cuda) {
       setGeometry(launch, parts, ways.front());

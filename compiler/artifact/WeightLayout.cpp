@@ -4,10 +4,12 @@
 // What every member has of its own lies member by member, so that a task reads one run of memory. What some members
 // share is stored once a content, with an index from member to copy.
 #include "WeightLayout.h"
+#include "compiler/support/Layout.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/analysis/Rows.h"
 
 #include "runtime/schema/Digest.h"
+#include "runtime/schema/Format.h"
 
 #include <map>
 #include <set>
@@ -16,8 +18,7 @@ using namespace mlir;
 
 namespace tutti {
 
-// Every copy starts on a cache line.
-static constexpr uint64_t lineBytes = 64;
+static_assert(plan::lineBytes == rt::kLineBytes);
 
 fb::DType dtypeOf(Type element) {
   if (element.isF32())
@@ -66,7 +67,7 @@ static std::vector<unsigned> firstEqual(const std::vector<WeightSource> &members
   constexpr uint64_t page = 4096;
   std::map<uint64_t, std::vector<unsigned>> alike;
   for (unsigned m = 0; m < members.size(); ++m)
-    alike[digestOf(members[m], lineBytes, page)].push_back(m);
+    alike[digestOf(members[m], rt::kLineBytes, page)].push_back(m);
   std::vector<unsigned> first(members.size());
   for (const auto &[lines, some] : alike) {
     std::multimap<uint64_t, unsigned> seen;
@@ -145,7 +146,7 @@ void WeightLayout::addSlot(const Ensemble &ensemble, plan::BufferOp buffer) {
   slot->type = std::make_unique<fb::TypeT>();
   auto type = cast<RankedTensorType>(buffer.getType());
   slot->layout = stringifyLayout(*buffer.getLayout());
-  source.layout = rt::parseLayout(slot->layout);
+  source.layout = layoutOf(*buffer.getLayout());
   slot->type->dtype = dtypeOf(type.getElementType());
   uint64_t elementBytes = storageBytes(type.getElementType());
   SmallVector<int64_t> dims;
@@ -215,12 +216,12 @@ void WeightLayout::place(const Ensemble &ensemble) {
     for (unsigned i = 0; i < slots.size(); ++i)
       if (own(i) && sources[i].group == group) {
         slots[i]->base = total + memberBytes;
-        memberBytes += llvm::alignTo(slots[i]->bytes_each, lineBytes);
+        memberBytes += llvm::alignTo(slots[i]->bytes_each, rt::kLineBytes);
         members = sources[i].stored.size();
       }
     // Members that all start at the same place of a page would fight for the same cache sets.
     if (memberBytes % 4096 == 0 && memberBytes > 0)
-      memberBytes += lineBytes;
+      memberBytes += rt::kLineBytes;
     for (unsigned i = 0; i < slots.size(); ++i)
       if (own(i) && sources[i].group == group)
         slots[i]->stride = memberBytes;
@@ -229,7 +230,7 @@ void WeightLayout::place(const Ensemble &ensemble) {
   for (unsigned i = 0; i < slots.size(); ++i) {
     if (own(i))
       continue;
-    uint64_t each = llvm::alignTo(slots[i]->bytes_each, lineBytes);
+    uint64_t each = llvm::alignTo(slots[i]->bytes_each, rt::kLineBytes);
     slots[i]->base = total;
     slots[i]->stride = sources[i].stored.size() > 1 ? each : 0;
     if (slots[i]->stride == 0)

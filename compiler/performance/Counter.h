@@ -67,7 +67,6 @@ private:
   /// The number of terms of a contraction's sum.
   double termsOf(ContractOp op);
   /// The layout of the weight.
-  static rt::Layout layoutOf(Contraction c);
   double warps() const { return double(geometry.threads) / 32; }
 
   /// The bytes of a value in global memory, of all members or of one.

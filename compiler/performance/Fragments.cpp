@@ -78,7 +78,7 @@ double Counter::warpRows() {
 Counter::Share Counter::shareOf(Contraction c) {
   Share share;
   const CudaGeometry &g = geometry;
-  std::vector<rt::FragmentPanel> panels = rt::planFragments(layoutOf(c), c.K, c.N);
+  std::vector<rt::FragmentPanel> panels = rt::planFragments(c.layout(), c.K, c.N);
   int64_t passPanels = g.warps.ownPanels(), ownParts = g.warps.cluster > 1 ? 1 : g.warps.panelParts,
           count = int64_t(panels.size());
   int rowsOfWarps = int(warpRows());

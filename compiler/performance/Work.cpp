@@ -96,8 +96,6 @@ double Counter::product(ArrayRef<Size> of) {
 
 double Counter::termsOf(ContractOp op) { return product(op.mixedSizes()); }
 
-rt::Layout Counter::layoutOf(Contraction c) { return rt::parseLayout(plan::stringifyLayout(weightLayout(c.op))); }
-
 static Type elementOf(Value value) { return typeOf(value).getElementType(); }
 
 double Counter::bytesOf(Value value, bool ofAll) {
@@ -110,7 +108,7 @@ double Counter::bytesOf(Value value, bool ofAll) {
   }
   if (ContractOp reader = isa<BlockArgument>(value) ? readerOfWeight(value) : ContractOp()) {
     Contraction c(reader); // weights lie padded
-    return copies * double(rt::layoutBytes(layoutOf(c), c.K, c.N));
+    return copies * double(rt::layoutBytes(c.layout(), c.K, c.N));
   }
   return copies * product(own) * double(storageBytes(type.getElementType()));
 }

@@ -79,9 +79,9 @@ Artifact *Artifact::open(const char *path, const void *data, size_t size, tutti_
   } else {
     artifact->base = static_cast<const char *>(data);
     artifact->bytes = size;
-    status = reinterpret_cast<uintptr_t>(data) % kAlign
+    status = reinterpret_cast<uintptr_t>(data) % kLineBytes
                  ? fail(error, TUTTI_INVALID_ARGUMENT, "an artifact in memory is at %p, expected a multiple of %llu",
-                        data, ull(kAlign))
+                        data, ull(kLineBytes))
                  : TUTTI_OK;
   }
   if (!status && (status = artifact->check(error)) && path && error)
@@ -155,7 +155,7 @@ tutti_status_t Artifact::check(tutti_error_t *error) {
   auto inside = [&](uint64_t offset, uint64_t size, uint64_t align) {
     return offset >= sizeof(FileHeader) && offset % align == 0 && offset <= bytes && size <= bytes - offset;
   };
-  if (header.metadataBytes > kMaxMetadata || !inside(header.metadataOffset, header.metadataBytes, kAlign))
+  if (header.metadataBytes > kMaxMetadata || !inside(header.metadataOffset, header.metadataBytes, kLineBytes))
     return fail(error, TUTTI_MALFORMED, "the metadata is %llu bytes at %llu in a file of %llu",
                 ull(header.metadataBytes), ull(header.metadataOffset), ull(bytes));
   if (header.codeBytes && !inside(header.codeOffset, header.codeBytes, kPageBytes))

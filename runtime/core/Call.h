@@ -82,7 +82,7 @@ struct Call {
   void placeTable(uint32_t index, const void **entries, char *there);
 
   /// The pieces in which the active set runs, and how many members each has.
-  uint32_t numPieces() const { return program->chunk() ? (numActive + program->chunk() - 1) / program->chunk() : 1; }
+  uint32_t numPieces() const { return program->chunk() ? divideCeil(numActive, program->chunk()) : 1; }
   uint32_t pieceLength(uint32_t piece) const {
     uint32_t first = piece * program->chunk();
     return program->chunk() ? std::min(program->chunk(), numActive - first) : numActive;

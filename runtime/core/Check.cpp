@@ -83,7 +83,7 @@ public:
                   root.format(), header.version);
     for (uint32_t i = 0; i < count(root.required_features()); ++i)
       if (std::string_view feature = view(root.required_features()->Get(i));
-          feature != "pieces" && feature != "parts" && feature != "perm_dims")
+          std::find(std::begin(kFeatures), std::end(kFeatures), feature) == std::end(kFeatures))
         return fail(error, TUTTI_UNSUPPORTED, "the artifact needs the feature '%.80s', which this runtime has not",
                     text(root.required_features()->Get(i)));
     if (count(root.members()) < 1 || count(root.members()) > kMaxMembers)
@@ -234,9 +234,9 @@ private:
         return bad("slot", i, "has copy %u for a member of %u", s.index()->Get(m), members);
     if (s.group() < -1 || s.group() >= int64_t(count(root.groups())))
       return bad("slot", i, "is of group %d of %u", s.group(), count(root.groups()));
-    if (s.base() % kAlign || s.stride() % kAlign)
+    if (s.base() % kLineBytes || s.stride() % kLineBytes)
       return bad("slot", i, "starts at %llu with stride %llu, expected multiples of %llu", ull(s.base()),
-                 ull(s.stride()), ull(kAlign));
+                 ull(s.stride()), ull(kLineBytes));
     uint64_t dense, bytes;
     if (!denseBytes(s.type()->dtype(), dims, rank, dense) ||
         (bytes = copyBytes(s, dims, rank, dense, segment.bytes()), (bytes == 0) != (dense == 0)) ||

@@ -15,7 +15,6 @@ namespace tutti::rt {
 static_assert(kMaxRank == TUTTI_MAX_RANK);
 /// Tasks of a step: the thread pool counts them in 31 bits.
 inline constexpr int64_t kMaxTasks = INT32_MAX;
-inline constexpr uint64_t kAlign = 64;
 /// Bytes of all that a session writes: fewer than there are addresses, so that sums of two such numbers are numbers.
 inline constexpr uint64_t kMaxMemory = uint64_t(1) << 46;
 /// What every CUDA device has, "CUDA C++ Programming Guide", Technical Specifications per Compute Capability; of the

@@ -341,7 +341,7 @@ private:
     int64_t tasks; // counted in 64 bits, too
     if (i != tasksOf)
       tasksSoFar = 0, tasksOf = i;
-    if (!checkedMul(l.lifted() ? hi[0] : 1, (rows + l.row_quantum() - 1) / l.row_quantum(), tasks) ||
+    if (!checkedMul(l.lifted() ? hi[0] : 1, divideCeil(rows, l.row_quantum()), tasks) ||
         !checkedAdd(tasksSoFar, tasks, tasksSoFar) || tasksSoFar > kMaxTasks)
       return bad("step", i, "has more tasks than %lld", (long long)kMaxTasks);
     return TUTTI_OK;

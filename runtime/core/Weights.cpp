@@ -131,9 +131,9 @@ tutti_status_t Weights::swap(uint32_t member, const tutti_tensor_t *tensors, siz
       continue;
     const fb::Slot &slot = *slots->Get(i);
     // A copy is at least a line long, so that an empty weight is told from one that keeps its copy.
-    size_t bytes = alignUp(std::max<uint64_t>(slot.bytes_each(), 1), kAlign);
+    size_t bytes = alignUp(std::max<uint64_t>(slot.bytes_each(), 1), kLineBytes);
     packed[i] = make<Copy>();
-    void *data = packed[i] ? packed[i]->data = std::aligned_alloc(kAlign, bytes) : nullptr;
+    void *data = packed[i] ? packed[i]->data = std::aligned_alloc(kLineBytes, bytes) : nullptr;
     if (!data || (std::memset(data, 0, bytes), !packSlot(slot, tensors[replaced[i] - 1], data)))
       status = outOfMemory(error, "a weight", bytes);
   }

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace tutti::rt {
 
@@ -17,6 +18,12 @@ inline constexpr char kMagic[4] = {'T', 'U', 'T', 'T'};
 inline constexpr uint32_t kFormatVersion = 7;
 /// Bits of FileHeader::features that this version understands. A reader refuses a file with any other bit.
 inline constexpr uint64_t kKnownFeatures = 0;
+/// Buffers, copies of weights and the metadata start at lines of a processor's cache.
+inline constexpr uint64_t kLineBytes = 64;
+/// What an artifact may name among its `required_features`, which an older reader may not ignore: members in pieces,
+/// launches of several kernels, weights that are permuted in other dims than the model file's.
+inline constexpr std::string_view kPieces = "pieces", kParts = "parts", kPermDims = "perm_dims";
+inline constexpr std::string_view kFeatures[] = {kPieces, kParts, kPermDims};
 /// Segments start at, and the code region is padded to, multiples of this.
 inline constexpr uint64_t kPageBytes = 4096;
 /// On a CUDA device ports, tables and the slots of a block of memory lie at multiples of the one, a weight's copies of
@@ -24,9 +31,9 @@ inline constexpr uint64_t kPageBytes = 4096;
 inline constexpr uint64_t kDeviceAlign = 256, kDeviceCopyAlign = 64;
 
 /// The first 256 bytes. A file is: header | metadata (a FlatBuffer, `artifact.fbs`) | code region | weight segments.
-/// Every offset counts from the start of the file. The metadata starts at a multiple of 64, the code region and every
-/// segment at a multiple of kPageBytes. All code segments lie inside the code region, no weight segment does, so that
-/// one digest covers everything that is executed. A file without code has codeBytes == 0.
+/// Every offset counts from the start of the file. The metadata starts at a multiple of kLineBytes, the code region
+/// and every segment at a multiple of kPageBytes. All code segments lie inside the code region, no weight segment does,
+/// so that one digest covers everything that is executed. A file without code has codeBytes == 0.
 struct FileHeader {
   char magic[4];
   uint32_t version;
@@ -47,6 +54,7 @@ static_assert(sizeof(FileHeader) == 256 && offsetof(FileHeader, headerDigest) ==
 /// What FileHeader::headerDigest has to be.
 inline uint64_t digestOf(const FileHeader &header) { return xxh64(&header, offsetof(FileHeader, headerDigest)); }
 
+template <typename A, typename B> constexpr auto divideCeil(A a, B b) { return a / b + (a % b != 0); }
 inline constexpr uint64_t alignUp(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
 
 } // namespace tutti::rt

@@ -3,13 +3,13 @@
 // compiler predicts.
 #pragma once
 
+#include "../schema/Format.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 
 namespace tutti::rt {
-
-constexpr uint64_t divideCeil(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
 /// How many members a launch whose blocks go on to further ones works on at a time, `tiles` blocks for each, where the
 /// device has so many `slots` for blocks: as many as there are slots for, or all where some slot would then have over

@@ -22,7 +22,7 @@ protected:
     change(*root);
     flatbuffers::FlatBufferBuilder b;
     b.Finish(fb::Root::Pack(b, root.get()), fb::RootIdentifier());
-    uint64_t at = alignUp(original.size(), kAlign); // behind all else there is room
+    uint64_t at = alignUp(original.size(), kLineBytes); // behind all else there is room
     File file(at + b.GetSize());
     std::memcpy(file.data(), original.data(), original.size());
     std::memcpy(file.data() + at, b.GetBufferPointer(), b.GetSize());

@@ -180,7 +180,9 @@ TEST(Session, computesForEveryBatchAndThreadCount) {
 TEST(Session, givesTheSameInStrips) {
   for (uint32_t axis : {1, 0}) // along rows and members, or along members alone
     for (uint32_t threads : {1, 2, 5}) {
-      Fixture f({.strips = axis}, threads);
+      Spec spec;
+      spec.strips = axis;
+      Fixture f(spec, threads);
       for (auto [batch, when] : {std::pair(64, Strips::When::always),
                                  {17, Strips::When::never},
                                  {3, Strips::When::always},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Facts of contractions at a geometry.
 #include "Contraction.h"
+#include "compiler/support/Layout.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Products.h"
 #include "passes/analysis/Scratch.h"
@@ -78,6 +79,8 @@ Contraction::Narrowing Contraction::narrowing(const CudaGeometry &g) const {
 int64_t Contraction::wordBytes() const {
   return product == NumericsProduct::bf16 || product == NumericsProduct::f16 ? 2 : 4;
 }
+
+rt::Layout Contraction::layout() const { return layoutOf(weightLayout(op)); }
 
 int64_t Contraction::panels() const {
   int64_t tiles = llvm::divideCeil(N, 8);

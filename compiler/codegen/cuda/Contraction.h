@@ -6,6 +6,7 @@
 
 #include "Kernel.h"
 #include "passes/analysis/Steps.h"
+#include "runtime/schema/Layout.h"
 
 namespace tutti {
 
@@ -20,6 +21,7 @@ struct Contraction {
   bool onTensorCores() const { return product != NumericsProduct::fma; }
   llvm::StringRef math() const; ///< the class of device/product.cuh that multiplies on tensor cores
   int64_t wordBytes() const;    ///< bytes of one stored element of the weight
+  rt::Layout layout() const;    ///< of the weight
   /// Whether warps multiply its tiles on tensor cores. Otherwise single threads do, at the same precision.
   bool isOfWarps(const CudaGeometry &geometry) const { return onTensorCores() && geometry.warps.rows > 0; }
   /// Whether its rows are read in place from an input; whether they arrive stage by stage with the weights.

@@ -66,8 +66,7 @@ struct PartsCode {
 
 /// Whether the words of a member's weight are as many as an int counts.
 static bool holdsWords(Contraction c) {
-  rt::Layout layout = rt::parseLayout(plan::stringifyLayout(weightLayout(c.op)));
-  return rt::layoutBytes(layout, c.K, c.N) / 4 <= std::numeric_limits<int32_t>::max();
+  return rt::layoutBytes(c.layout(), c.K, c.N) / 4 <= std::numeric_limits<int32_t>::max();
 }
 
 /// With `isPart`, the launch's rows and members are `p.rows` and `p.members`.

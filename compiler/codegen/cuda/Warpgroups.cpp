@@ -26,8 +26,7 @@ std::string emitWideProducts(KernelText &k) {
   for (const Contraction &c : tensorContractions(k.steps)) {
     type = c.product == NumericsProduct::bf16 ? "bf16" : "f16";
     chunks = c.product == NumericsProduct::tf32x3;
-    std::vector<rt::FragmentPanel> all =
-        rt::planFragments(rt::parseLayout(plan::stringifyLayout(weightLayout(c.op))), c.K, c.N);
+    std::vector<rt::FragmentPanel> all = rt::planFragments(c.layout(), c.K, c.N);
     for (ArrayRef<rt::FragmentPanel> rest = all; !rest.empty();) {
       ArrayRef<rt::FragmentPanel> pass = rest.take_front(k.geometry.warps.panels);
       std::vector<int64_t> tiles;

@@ -177,7 +177,7 @@ void CpuEngine::resize() {
         const fb::Launch &launch = *call.launches[i].launch;
         int64_t rows = valueOf(launch.rows(), strips.sizesOf(strips.phaseOf(i), last));
         int64_t tile = launches[i].stripTile[last] = chooseTile(launch, rows, /*members=*/1, /*threads=*/1);
-        launches[i].stripTasks[last] = (rows + tile - 1) / tile;
+        launches[i].stripTasks[last] = divideCeil(rows, tile);
       }
 }
 

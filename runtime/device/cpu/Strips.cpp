@@ -9,7 +9,7 @@
 namespace tutti::rt {
 
 namespace {
-constexpr int64_t kLine = 64;
+constexpr int64_t kLine = kLineBytes;
 /// With fewer strips than this for each of several threads, the last ones would leave some of them idle for too long.
 constexpr int64_t kStripsOfThread = 4;
 /// The thread with most places may have so many times what each would have if they were even.
@@ -18,16 +18,14 @@ int64_t leastStrips(uint32_t threads) { return threads == 1 ? 2 : kStripsOfThrea
 /// A strip's values take this part of the second cache; weights, inputs and outputs pass through it, too.
 constexpr int64_t kCacheShare = 3;
 
-int64_t divided(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-
 /// The places of a strip: about as many as fit, or so many fewer that the thread that has most is done soonest.
 int64_t lengthOf(int64_t places, int64_t fit, int64_t members, uint32_t threads) {
   constexpr int64_t tried = 16;
-  int64_t least = std::max(divided(places, fit), divided(leastStrips(threads), members));
+  int64_t least = std::max(divideCeil(places, fit), divideCeil(leastStrips(threads), members));
   int64_t best = 1, bestCost = INT64_MAX;
   for (int64_t strips = std::min(places, least); strips <= std::min(places, least + tried); ++strips) {
-    int64_t length = divided(places, strips);
-    int64_t cost = divided(members * divided(places, length), threads) * length;
+    int64_t length = divideCeil(places, strips);
+    int64_t cost = divideCeil(members * divideCeil(places, length), threads) * length;
     if (cost < bestCost)
       best = length, bestCost = cost;
   }
@@ -148,8 +146,8 @@ bool Strips::cut(const Call &call, uint32_t threads, Phase phase) {
     return false;
   int64_t fit = std::max<int64_t>(1, int64_t(std::min(cache / ofPlace, double(places))));
   run.length = always ? 1 : lengthOf(places, fit, numMembers, threads);
-  run.ofMember = divided(places, run.length);
-  double busiest = double(divided(numMembers * run.ofMember, threads) * run.length) * threads;
+  run.ofMember = divideCeil(places, run.length);
+  double busiest = double(divideCeil(numMembers * run.ofMember, threads) * run.length) * threads;
   if (!always && busiest > kMostOfEven * double(tasks))
     return false;
   for (bool last : {false, true}) {
@@ -194,7 +192,7 @@ bool Strips::pays(const Call &call, Phase phase) const {
     if (phases[i] != phase)
       continue;
     auto tiles = [&](const int64_t *at) {
-      return double(divided(valueOf(launch.launch->rows(), at), launch.launch->row_tile_max()));
+      return double(divideCeil(valueOf(launch.launch->rows(), at), launch.launch->row_tile_max()));
     };
     double more = double(run.ofMember) * tiles(run.sizes[false]) - tiles(call.sizes.data());
     for (uint32_t a = 0; a < launch.numArgs; ++a)

@@ -16,14 +16,14 @@ int64_t cacheBytes() {
 
 int64_t chooseTile(const fb::Launch &launch, int64_t rows, int64_t members, uint32_t threads) {
   int64_t quantum = launch.row_quantum(), most = launch.row_tile_max() / quantum * quantum;
-  most = std::min<int64_t>(most, std::max<int64_t>((rows + quantum - 1) / quantum * quantum, quantum));
+  most = std::min<int64_t>(most, std::max<int64_t>(divideCeil(rows, quantum) * quantum, quantum));
   // Real launches have tens of candidates; a limit keeps odd ones from costing time.
   int64_t step = quantum * std::max<int64_t>(1, most / quantum / 1024);
   int64_t best = most;
   double bestCost = 0;
   for (int64_t tile = most; tile >= quantum; tile -= step) {
-    int64_t tasks = (launch.lifted() ? members : 1) * ((rows + tile - 1) / tile);
-    double rounds = double((tasks + threads - 1) / threads);
+    int64_t tasks = (launch.lifted() ? members : 1) * divideCeil(rows, tile);
+    double rounds = double(divideCeil(tasks, threads));
     double cost = rounds * double(std::min(tile, rows) + launch.row_overhead());
     if (tile == most || cost < bestCost)
       best = tile, bestCost = cost;
@@ -57,7 +57,7 @@ void LaunchTasks::choose(const Call &call, uint32_t launch, uint32_t ofSet, cons
   int64_t rows = valueOf(l.rows(), at);
   members = l.lifted() ? ofSet : 1;
   tile = chooseTile(l, rows, ofSet, threads);
-  int64_t tiles = (rows + tile - 1) / tile;
+  int64_t tiles = divideCeil(rows, tile);
   tasks = members * tiles;
   byRows = goesByRows(call, call.launches[launch], members, tiles, at, cache);
 }

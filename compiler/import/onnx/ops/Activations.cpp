@@ -2,6 +2,8 @@
 // Import of activations that are several pointwise ops.
 #include "compiler/import/onnx/ops/Ops.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace tutti {
@@ -39,11 +41,13 @@ void importCelu(Node &n) {
 }
 
 /// y = gamma x, below 0 gamma alpha (e^x - 1)
+static Operand selu(Emit &e, const Operand &x, double alpha, double gamma) {
+  return e.mul(elu(e, x, alpha), e.scalar(gamma, x));
+}
+static constexpr float seluAlpha = 1.67326319217681884765625f, seluGamma = 1.05070102214813232421875f;
 void importSelu(Node &n) {
-  Emit &e = n.emit;
-  Operand x = n.in(0);
-  Operand y = elu(e, x, n.floatAttr("alpha", 1.67326319217681884765625f));
-  n.set(0, e.mul(y, e.scalar(n.floatAttr("gamma", 1.05070102214813232421875f), x)));
+  double alpha = n.floatAttr("alpha", seluAlpha);
+  n.set(0, selu(n.emit, n.in(0), alpha, n.floatAttr("gamma", seluGamma)));
 }
 
 Operand hardSigmoid(Emit &e, const Operand &x, double alpha, double beta) {
@@ -66,6 +70,41 @@ Operand thresholdedRelu(Emit &e, const Operand &x, double alpha) {
   return e.select(e.compare<GreaterOp>(x, e.scalar(alpha, x)), x, e.scalar(0, x));
 }
 void importThresholdedRelu(Node &n) { n.set(0, thresholdedRelu(n.emit, n.in(0), n.floatAttr("alpha", 1))); }
+
+const NamedActivation *findActivation(StringRef name) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  using X = const Operand &;
+  static constexpr NamedActivation all[] = {
+      {"Affine",
+       [](Emit &e, X x, double a, double b) { return e.add(e.mul(x, e.scalar(a, x)), e.scalar(b, x)); },
+       {"alpha", "beta"},
+       {none, none}},
+      {"Elu", [](Emit &e, X x, double alpha, double) { return elu(e, x, alpha); }, {"alpha", ""}, {1}},
+      {"HardSigmoid", hardSigmoid, {"alpha", "beta"}, {0.2f, 0.5}},
+      {"LeakyRelu",
+       [](Emit &e, X x, double alpha, double) { return leakyRelu(e, x, e.scalar(alpha, x)); },
+       {"alpha", ""},
+       {0.01f}},
+      {"Relu", [](Emit &e, X x, double, double) { return e.unary<ReluOp>(x); }},
+      {"ScaledTanh",
+       [](Emit &e, X x, double a, double b) {
+         return e.mul(e.unary<TanhOp>(e.mul(x, e.scalar(b, x))), e.scalar(a, x));
+       },
+       {"alpha", "beta"},
+       {none, none}},
+      {"Selu", selu, {"alpha", "gamma"}, {seluAlpha, seluGamma}},
+      {"Sigmoid", [](Emit &e, X x, double, double) { return e.unary<SigmoidOp>(x); }},
+      {"Softplus", [](Emit &e, X x, double, double) { return e.unary<SoftplusOp>(x); }},
+      {"Softsign", [](Emit &e, X x, double, double) { return softsign(e, x); }},
+      {"Tanh", [](Emit &e, X x, double, double) { return e.unary<TanhOp>(x); }},
+      {"ThresholdedRelu",
+       [](Emit &e, X x, double alpha, double) { return thresholdedRelu(e, x, alpha); },
+       {"alpha", ""},
+       {1}}};
+  const NamedActivation *found =
+      llvm::find_if(all, [&](const auto &each) { return name.equals_insensitive(each.name); });
+  return found == std::end(all) ? nullptr : found;
+}
 
 /// y = x + bias below -lambd, x - bias above lambd, else 0. The numbers are floats, so integers go through float64.
 void importShrink(Node &n) {

@@ -85,7 +85,20 @@ static Normal normalise(Emit &e, const Operand &x, int64_t axis, double epsilon)
   return {mean, deviation, e.div(d, deviation)};
 }
 
-/// normal scale + bias, over the axes from `axis` on.
+/// normal scale + bias, over the axes from `axis` on, in `wide` or a wider type.
+static Normal layerNorm(Emit &e, const Operand &x, int64_t axis, const Operand &scale, const Operand &bias,
+                        double epsilon, Type wide) {
+  Normal normal = normalise(e, e.widened(e.flattenFrom(x, axis), wide), axis, epsilon);
+  Operand y = e.mul(e.cast(normal.y, x.element()), perColumn(e, scale, x, axis));
+  if (bias)
+    y = e.add(y, perColumn(e, bias, x, axis));
+  normal.y = e.reshape(y, x.sizes());
+  return normal;
+}
+Operand layerNorm(Emit &e, const Operand &x, const Operand &scale, const Operand &bias, double epsilon) {
+  return layerNorm(e, x, x.rank() - 1, scale, bias, epsilon, Float32Type::get(&e.context)).y;
+}
+
 void importLayerNormalization(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0);
@@ -93,14 +106,14 @@ void importLayerNormalization(Node &n) {
     return;
   std::optional<int64_t> axis = n.axis(n.intAttr("axis", -1), x.rank());
   double epsilon = n.floatAttr("epsilon", 1e-5f);
-  Type given = x.element(), wide = stashType(n);
+  Type wide = stashType(n);
   if (!axis || !wide)
     return;
-  Normal normal = normalise(e, e.widened(e.flattenFrom(x, *axis), wide), *axis, epsilon);
-  Operand y = e.mul(e.cast(normal.y, given), perColumn(e, n.in(1), x, *axis));
-  if (n.has(2))
-    y = e.add(y, perColumn(e, n.in(2), x, *axis));
-  n.set(0, e.reshape(y, x.sizes()));
+  Operand scale = n.in(1), bias = n.has(2) ? n.in(2) : Operand();
+  if (e.failed())
+    return;
+  Normal normal = layerNorm(e, x, *axis, scale, bias, epsilon, wide);
+  n.set(0, normal.y);
   Sizes statistics = x.sizes();
   std::fill(statistics.begin() + *axis, statistics.end(), Size(1));
   if (n.wants(1))
@@ -110,8 +123,17 @@ void importLayerNormalization(Node &n) {
 }
 
 /// x / sqrt(mean(x x) + epsilon) scale, over the axes from `axis` on.
+static Operand rmsNorm(Emit &e, const Operand &given, int64_t axis, const Operand &scale, double epsilon, Type wide) {
+  Operand x = e.widened(e.flattenFrom(given, axis), wide);
+  Operand square = e.reduce(ReduceKind::mean, e.mul(x, x), axis, true);
+  Operand y = e.div(x, e.unary<SqrtOp>(e.add(square, e.scalar(epsilon, x))));
+  return e.reshape(e.mul(e.cast(y, given.element()), perColumn(e, scale, given, axis)), given.sizes());
+}
+Operand rmsNorm(Emit &e, const Operand &x, const Operand &scale, double epsilon) {
+  return rmsNorm(e, x, x.rank() - 1, scale, epsilon, Float32Type::get(&e.context));
+}
+
 void importRMSNormalization(Node &n) {
-  Emit &e = n.emit;
   Operand given = n.in(0);
   if (!expectFloats(n, given))
     return;
@@ -120,11 +142,7 @@ void importRMSNormalization(Node &n) {
   Type wide = stashType(n);
   if (!axis || !wide)
     return;
-  Operand x = e.widened(e.flattenFrom(given, *axis), wide);
-  Operand square = e.reduce(ReduceKind::mean, e.mul(x, x), *axis, true);
-  Operand y = e.div(x, e.unary<SqrtOp>(e.add(square, e.scalar(epsilon, x))));
-  y = e.mul(e.cast(y, given.element()), perColumn(e, n.in(1), given, *axis));
-  n.set(0, e.reshape(y, given.sizes()));
+  n.set(0, rmsNorm(n.emit, given, *axis, n.in(1), epsilon, wide));
 }
 
 /// A number for each channel, axis 1 of x, as a tensor that broadcasts to a tensor of `rank` axes.

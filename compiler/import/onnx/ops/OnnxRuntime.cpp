@@ -46,31 +46,21 @@ void importRuntimeFusedMatMul(Node &n) {
 /// activation(alpha a b + beta c), with the activation's attributes behind `activation_`.
 void importRuntimeFusedGemm(Node &n) {
   Emit &e = n.emit;
-  std::string activation = n.stringAttr("activation", "");
-  onnx::NodeProto proto;
-  for (StringRef name : {"alpha", "beta", "gamma"})
-    if (std::string own = ("activation_" + name).str(); n.hasAttr(own)) {
-      double value = n.floatAttr(own, 0);
-      onnx::AttributeProto &attribute = *proto.add_attribute();
-      attribute.set_name(name.str());
-      attribute.set_type(onnx::AttributeProto::FLOAT);
-      attribute.set_f(float(value));
-    }
-  const OnnxOp *op = findOp(activation);
-  bool known = llvm::is_contained(
-      {"Elu", "HardSigmoid", "LeakyRelu", "Relu", "Selu", "Sigmoid", "Softplus", "Softsign", "Tanh", "ThresholdedRelu"},
-      StringRef(activation));
+  std::string name = n.stringAttr("activation", "");
+  const NamedActivation *activation = findActivation(name);
+  if (activation && (activation->name != name || std::isnan(activation->usual[0])))
+    activation = nullptr;
+  double numbers[2] = {0, 0};
+  for (StringRef attribute : {"alpha", "beta", "gamma"}) // the runtime copies whatever the node had
+    n.floatAttr(("activation_" + attribute).str(), 0);
+  for (int i = 0; activation && i < 2; ++i)
+    numbers[i] = n.floatAttr(("activation_" + activation->numbers[i]).str(), float(activation->usual[i]));
   importGemm(n);
-  if (!known)
-    e.unsupported("attribute 'activation' is " + quote(activation), optimizeLess);
+  if (!activation)
+    e.unsupported("attribute 'activation' is " + quote(name), optimizeLess);
   Operand y = n.outputsSet()[0];
-  if (e.failed() || e.restart || !y)
-    return;
-  proto.add_output("");
-  Node behind(e, n.file, proto, newestOpset, y);
-  op->import(behind);
-  // One that this activation has not, too: the runtime copies whatever the node had.
-  n.set(0, behind.outputsSet()[0]);
+  if (!e.failed() && !e.restart && y)
+    n.set(0, activation->make(e, y, numbers[0], numbers[1]));
 }
 
 /// The sum of input and skip, and of the bias where there is one; outputs 3 of both norms.
@@ -86,27 +76,27 @@ static Operand sumOfSkips(Node &n, size_t bias) {
   return sum;
 }
 
-/// A norm of ONNX of what is in x, by its own import: along the last axis.
-static void setNorm(Node &n, const Operand &x, ArrayRef<size_t> parameters, void (*norm)(Node &)) {
-  SmallVector<Operand> operands{x};
-  for (size_t i : parameters)
-    operands.push_back(n.has(i) ? n.in(i) : Operand());
-  onnx::NodeProto proto;
-  onnx::AttributeProto &epsilon = *proto.add_attribute();
-  epsilon.set_name("epsilon");
-  epsilon.set_type(onnx::AttributeProto::FLOAT);
-  epsilon.set_f(float(n.floatAttr("epsilon", 1e-12f)));
-  proto.add_output("y");
-  if (!x)
-    return;
-  Node inner(n.emit, n.file, proto, newestOpset, operands);
-  norm(inner);
-  n.set(0, inner.outputsSet()[0]);
+/// Whether x is there, and of floats.
+static bool areFloats(Emit &e, const Operand &x) {
+  if (x && !x.isFloat())
+    e.malformed("a sum of " + elementName(x.element()) + " where floats are due");
+  return x && x.isFloat();
 }
 
-void importRuntimeSkipLayerNormalization(Node &n) { setNorm(n, sumOfSkips(n, 4), {2, 3}, importLayerNormalization); }
+/// A norm of x along its last axis, with the scale and the bias that two inputs are.
+static void setLayerNorm(Node &n, const Operand &x, size_t scale, size_t bias) {
+  double epsilon = n.floatAttr("epsilon", 1e-12f);
+  Operand factor = n.in(scale), added = n.has(bias) ? n.in(bias) : Operand();
+  if (areFloats(n.emit, x) && factor && !n.emit.failed())
+    n.set(0, layerNorm(n.emit, x, factor, added, epsilon));
+}
+
+void importRuntimeSkipLayerNormalization(Node &n) { setLayerNorm(n, sumOfSkips(n, 4), 2, 3); }
 void importRuntimeSkipSimplifiedLayerNormalization(Node &n) {
-  setNorm(n, sumOfSkips(n, 3), {2}, importRMSNormalization);
+  Operand x = sumOfSkips(n, 3), scale = n.in(2);
+  double epsilon = n.floatAttr("epsilon", 1e-12f);
+  if (areFloats(n.emit, x) && scale)
+    n.set(0, rmsNorm(n.emit, x, scale, epsilon));
 }
 
 /// A norm of the sum of what ids of words, of places and of segments choose. Output 1, for masks of Attention: how many
@@ -134,7 +124,7 @@ void importRuntimeEmbedLayerNormalization(Node &n) {
   Operand sum = e.add(e.gather(words, ids, 0), places);
   if (n.has(1))
     sum = e.add(sum, e.gather(n.in(4), n.in(1), 0));
-  setNorm(n, sum, {5, 6}, importLayerNormalization);
+  setLayerNorm(n, sum, 5, 6);
   n.set(2, sum);
   Type count = IntegerType::get(&e.context, 32);
   if (!n.wants(1))

@@ -76,6 +76,21 @@ Operand hardSigmoid(Emit &emit, const Operand &x, double alpha, double beta);
 Operand softsign(Emit &emit, const Operand &x);
 /// x above alpha, else 0
 Operand thresholdedRelu(Emit &emit, const Operand &x, double alpha);
+/// An activation that other ops, recurrent ones and FusedGemm, name.
+struct NamedActivation {
+  llvm::StringLiteral name; ///< of its op, where there is one
+  Operand (*make)(Emit &emit, const Operand &x, double first, double second);
+  llvm::StringLiteral numbers[2] = {"", ""}; ///< how attributes call what it has of them
+  /// Those of the op where a model gives none; NaN where it has to, as there is no such op (Affine and ScaledTanh) and
+  /// runtimes do not agree.
+  double usual[2] = {0, 0};
+};
+/// In whatever case it is written; null where there is none.
+const NamedActivation *findActivation(llvm::StringRef name);
+/// (x - mean) / sqrt(variance + epsilon) scale + bias, and x / sqrt(mean(x x) + epsilon) scale, along the last axis, in
+/// float32 at least. A bias may be nothing.
+Operand layerNorm(Emit &emit, const Operand &x, const Operand &scale, const Operand &bias, double epsilon);
+Operand rmsNorm(Emit &emit, const Operand &x, const Operand &scale, double epsilon);
 /// x sigmoid(alpha x)
 Operand swish(Emit &emit, const Operand &x, double alpha);
 /// The numbers from 0 on as an operand of these sizes.

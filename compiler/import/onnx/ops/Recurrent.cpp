@@ -4,7 +4,6 @@
 #include "compiler/import/onnx/ops/Ops.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace mlir;
 
@@ -15,8 +14,15 @@ static constexpr int64_t stepCost = 2048;
 
 namespace {
 struct Activation {
-  std::string name;
-  double alpha, beta;
+  const NamedActivation *named;
+  double first, second;
+};
+
+/// Attributes that say what comes first in a step.
+enum class Order : uint8_t {
+  usual,
+  resetBehind,  ///< GRU: the reset comes behind the product with the state, and its bias
+  inputForgets, ///< LSTM: the forget gate is what the input gate leaves
 };
 
 /// One direction of a node. Gates lie side by side in columns, each `width` wide.
@@ -28,7 +34,7 @@ struct Cell {
   Operand bias, peepholes; ///< what adds to this product, (gates * width); of the memory, (3 * width). May be nothing
   SmallVector<Activation, 3> functions;
   std::optional<double> clip;
-  bool joined; ///< LSTM: the forget gate is what the input gate leaves. GRU: the reset comes behind the product
+  Order order;
 
   Operand gate(const Operand &x, int64_t k, int64_t count = 1) const {
     return e.part(x, x ? x.rank() - 1 : 0, k * width, count * width);
@@ -50,57 +56,13 @@ static Operand clamp(Emit &e, const Operand &x, double low, double high) {
   return e.binary<MinOp>(e.binary<MaxOp>(x, e.scalar(low, x)), e.scalar(high, x));
 }
 
-/// A function by its name in lower case, and its numbers: those of the op of that name, where the model gives none; NaN
-/// where it has to, as there is no such op (Affine and ScaledTanh) and runtimes do not agree.
-struct Function {
-  StringLiteral name;
-  bool hasAlpha = false, hasBeta = false;
-  double alpha = 0, beta = 0;
-};
-static const Function *findFunction(StringRef name) {
-  constexpr double none = std::numeric_limits<double>::quiet_NaN();
-  static constexpr Function all[] = {{"affine", true, true, none, none},
-                                     {"elu", true, false, 1},
-                                     {"hardsigmoid", true, true, 0.2f, 0.5},
-                                     {"leakyrelu", true, false, 0.01f},
-                                     {"relu"},
-                                     {"scaledtanh", true, true, none, none},
-                                     {"sigmoid"},
-                                     {"softplus"},
-                                     {"softsign"},
-                                     {"tanh"},
-                                     {"thresholdedrelu", true, false, 1}};
-  const Function *found = llvm::find_if(all, [&](const Function &each) { return each.name == name; });
-  return found == std::end(all) ? nullptr : found;
-}
-
 Operand Cell::apply(size_t function, Operand x) const {
-  const auto &[name, alpha, beta] = functions[function];
+  const auto &[activation, first, second] = functions[function];
   if (!x)
     return x;
   if (clip)
     x = clamp(e, x, -*clip, *clip);
-  if (name == "sigmoid")
-    return e.unary<SigmoidOp>(x);
-  if (name == "tanh")
-    return e.unary<TanhOp>(x);
-  if (name == "relu")
-    return e.unary<ReluOp>(x);
-  if (name == "softplus")
-    return e.unary<SoftplusOp>(x);
-  if (name == "softsign")
-    return softsign(e, x);
-  if (name == "thresholdedrelu")
-    return thresholdedRelu(e, x, alpha);
-  if (name == "elu")
-    return elu(e, x, alpha);
-  if (name == "leakyrelu")
-    return leakyRelu(e, x, e.scalar(alpha, x));
-  if (name == "hardsigmoid")
-    return hardSigmoid(e, x, alpha, beta);
-  if (name == "scaledtanh")
-    return e.mul(e.unary<TanhOp>(e.mul(x, e.scalar(beta, x))), e.scalar(alpha, x));
-  return e.add(e.mul(x, e.scalar(alpha, x)), e.scalar(beta, x)); // affine
+  return activation->make(e, x, first, second);
 }
 
 /// h' = f(x + h R)
@@ -112,7 +74,7 @@ static State stepRNN(const Cell &cell, const Operand &x, const State &before) {
 static State stepGRU(const Cell &cell, const Operand &x, const State &before) {
   Emit &e = cell.e;
   Operand gates = cell.gate(x, 0, 2), candidate = cell.gate(x, 2), behind;
-  if (before.h && cell.joined) {
+  if (before.h && cell.order == Order::resetBehind) {
     Operand product = plus(e, cell.product(before.h, cell.weights), cell.bias);
     gates = e.add(gates, cell.gate(product, 0, 2));
     behind = cell.gate(product, 2);
@@ -124,7 +86,7 @@ static State stepGRU(const Cell &cell, const Operand &x, const State &before) {
   }
   gates = cell.apply(0, gates);
   Operand z = cell.gate(gates, 0), r = cell.gate(gates, 1);
-  if (before.h && !cell.joined)
+  if (before.h && cell.order != Order::resetBehind)
     candidate = e.add(candidate, cell.product(e.mul(r, before.h), cell.gate(cell.weights, 2)));
   else if (behind)
     candidate = e.add(candidate, e.mul(r, behind));
@@ -147,7 +109,7 @@ static State stepLSTM(const Cell &cell, const Operand &x, const State &before) {
   };
   Operand input = gate(0, before.c, 0), c = e.mul(input, cell.apply(1, cell.gate(all, 3)));
   if (before.c) {
-    Operand forget = cell.joined ? e.sub(e.scalar(1, input), input) : gate(2, before.c, 2);
+    Operand forget = cell.order == Order::inputForgets ? e.sub(e.scalar(1, input), input) : gate(2, before.c, 2);
     c = e.add(e.mul(forget, before.c), c);
   }
   Operand output = gate(1, c, 1);
@@ -181,10 +143,10 @@ struct Recurrent {
   bool readFunctions(ArrayRef<const char *> usual);
   Operand in(size_t i, StringRef name, ArrayRef<Size> sizes);
   Operand initial(size_t i, StringRef name);
-  Cell cell(int64_t direction, bool joined);
+  Cell cell(int64_t direction, Order order);
   /// What `direction` makes: its last state, and of each step the output.
   State run(const Cell &cell, int64_t direction, SmallVectorImpl<Operand> &shown);
-  void run(bool joined);
+  void run(Order order = Order::usual);
 };
 } // namespace
 
@@ -240,17 +202,17 @@ bool Recurrent::readFunctions(ArrayRef<const char *> usual) {
   }
   size_t alpha = 0, beta = 0;
   for (const std::string &given : names) {
-    const Function *known = findFunction(StringRef(given).lower());
-    if (!known) {
+    const NamedActivation *known = findActivation(given);
+    if (!known || known->numbers[1] == "gamma") { // Selu is none of theirs
       e.unsupported("activation " + quote(given), "unroll the steps when exporting");
       return false;
     }
-    Activation &function = functions.emplace_back(Activation{known->name.str(), known->alpha, known->beta});
-    if (known->hasAlpha && alpha < alphas.size())
-      function.alpha = alphas[alpha++];
-    if (known->hasBeta && beta < betas.size())
-      function.beta = betas[beta++];
-    if (std::isnan(function.alpha) || std::isnan(function.beta)) {
+    Activation &function = functions.emplace_back(Activation{known, known->usual[0], known->usual[1]});
+    if (!known->numbers[0].empty() && alpha < alphas.size())
+      function.first = alphas[alpha++];
+    if (!known->numbers[1].empty() && beta < betas.size())
+      function.second = betas[beta++];
+    if (std::isnan(function.first) || std::isnan(function.second)) {
       e.unsupported("activation " + quote(given) + " without numbers of its own, which runtimes make up",
                     "give activation_alpha and activation_beta");
       return false;
@@ -308,7 +270,7 @@ bool Recurrent::read() {
   return !e.failed();
 }
 
-Cell Recurrent::cell(int64_t direction, bool joined) {
+Cell Recurrent::cell(int64_t direction, Order order) {
   auto of = [&](const Operand &all, int64_t from, int64_t count) {
     if (!all)
       return all;
@@ -318,7 +280,7 @@ Cell Recurrent::cell(int64_t direction, bool joined) {
   };
   int64_t columns = gates * width;
   Operand inside = of(b, 0, columns), behind = of(b, columns, columns);
-  bool apart = joined && step == stepGRU; // of the product with the state, which is scaled with its bias
+  bool apart = order == Order::resetBehind; // of the product with the state, which is scaled with its bias
   Operand bias = apart ? inside : inside && behind ? e.add(inside, behind) : Operand();
   Operand inputs = e.contract(x, e.transpose(of(w, 0, columns), {1, 0}), "bsk,kn->bsn");
   size_t count = functions.size() / directions;
@@ -330,7 +292,7 @@ Cell Recurrent::cell(int64_t direction, bool joined) {
           of(peepholes, 0, 3 * width),
           SmallVector<Activation, 3>(ArrayRef(functions).slice(direction * count, count)),
           clip,
-          joined};
+          order};
 }
 
 State Recurrent::run(const Cell &cell, int64_t direction, SmallVectorImpl<Operand> &shown) {
@@ -358,14 +320,14 @@ State Recurrent::run(const Cell &cell, int64_t direction, SmallVectorImpl<Operan
   return state;
 }
 
-void Recurrent::run(bool joined) {
+void Recurrent::run(Order order) {
   if (e.failed())
     return;
   int64_t front = batchFirst ? 1 : 0; // where the directions stand in a state
   SmallVector<Operand, 2> outputs, hidden, memory;
   for (int64_t direction = 0; direction < directions && !e.failed(); ++direction) {
     SmallVector<Operand> shown;
-    State last = run(cell(direction, joined), direction, shown);
+    State last = run(cell(direction, order), direction, shown);
     hidden.push_back(last.h);
     memory.push_back(last.c);
     if (n.wants(0))
@@ -384,24 +346,24 @@ void Recurrent::run(bool joined) {
 void importRNN(Node &n) {
   Recurrent all(n, 1, stepRNN);
   if (all.read() && all.readFunctions({"tanh"}))
-    all.run(false);
+    all.run();
 }
 
 void importGRU(Node &n) {
   Recurrent all(n, 3, stepGRU);
-  bool joined = n.intAttr("linear_before_reset", 0) != 0;
+  Order order = n.intAttr("linear_before_reset", 0) != 0 ? Order::resetBehind : Order::usual;
   if (all.read() && all.readFunctions({"sigmoid", "tanh"}))
-    all.run(joined);
+    all.run(order);
 }
 
 void importLSTM(Node &n) {
   Recurrent all(n, 4, stepLSTM);
-  bool joined = n.intAttr("input_forget", 0) != 0;
+  Order order = n.intAttr("input_forget", 0) != 0 ? Order::inputForgets : Order::usual;
   if (!all.read() || !all.readFunctions({"sigmoid", "tanh", "tanh"}))
     return;
   all.c = all.initial(6, "memory");
   all.peepholes = all.in(7, "peepholes", {Size(all.directions), Size(3 * all.width)});
-  all.run(joined);
+  all.run(order);
 }
 
 } // namespace tutti
