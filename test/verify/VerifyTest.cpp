@@ -219,6 +219,15 @@ TEST(Undecided, WhatHangsOnItIsNotCompared) {
   EXPECT_FALSE(judge(floats({1, 0, 0}), answer).ok);
 }
 
+TEST(Undecided, WhetherAValueEqualsItselfIsDecided) {
+  Answer answer = answerOf("func.func @main(%x: tensor<3xf32>) -> tensor<3xi1> {" + std::string(lost) +
+                               "%y = tutti.equal %rest, %rest : tensor<3xf32>, tensor<3xf32>\n"
+                               "return %y : tensor<3xi1> }",
+                           given(floats({0x1p-30, 0.5, std::nan("")})));
+  EXPECT_EQ(answer.exact.ints, (std::vector<int64_t>{1, 1, 0}));
+  EXPECT_EQ(answer.other.ints, answer.exact.ints);
+}
+
 TEST(Undecided, OperandsThatAllHaveAreDecided) {
   Answer answer = answerOf("func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xi1> {"
                            "%c = tutti.greater_equal %x, %y : tensor<2xf32>, tensor<2xf32>\n"

@@ -13,14 +13,20 @@ using namespace mlir;
 namespace tutti {
 namespace {
 
-/// Where the names of a member's inputs or outputs part from member 0's; empty if they do not.
+/// Where the names of a member's inputs or outputs part from member 0's, so that it is not sure which is which; empty
+/// if they do not. One name among its kind may be another: exporters call a result by the node that makes it.
 std::string otherNames(const Ports &first, const Ports &own) {
   for (auto [what, theirs, mine] :
-       {std::tuple("input", &first.all, &own.all), std::tuple("output", &first.outputs, &own.outputs)})
+       {std::tuple("input", &first.all, &own.all), std::tuple("output", &first.outputs, &own.outputs)}) {
+    int64_t others = 0;
+    std::string where;
     for (auto [i, names] : llvm::enumerate(llvm::zip_equal(*theirs, *mine)))
-      if (auto [before, name] = names; before != name)
-        return (Twine(what) + " " + Twine(i) + ": it is called " + quote(name) + ", in member 0 " + quote(before))
-            .str();
+      if (auto [before, name] = names; before != name && others++ == 0)
+        where =
+            (Twine(what) + " " + Twine(i) + ": it is called " + quote(name) + ", in member 0 " + quote(before)).str();
+    if (others > 1)
+      return where;
+  }
   return "";
 }
 
@@ -62,7 +68,9 @@ llvm::Expected<std::vector<std::vector<unsigned>>> partition(MLIRContext &contex
   }
   if (groups.size() > 1 && !renamed.empty())
     return fail(ExitCode::unsupported,
-                renamed + "; members of unequal structure have inputs and outputs of the same names");
+                renamed +
+                    "; of members of unequal structure one input and one output may be called otherwise, no more: "
+                    "name them when exporting (input_names, output_names)");
   return groups;
 }
 

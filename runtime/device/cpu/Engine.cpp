@@ -179,6 +179,28 @@ void CpuEngine::resize() {
         int64_t tile = launches[i].stripTile[last] = chooseTile(launch, rows, /*members=*/1, /*threads=*/1);
         launches[i].stripTasks[last] = divideCeil(rows, tile);
       }
+  touchEdges();
+}
+
+/// Reads what lies beside values. Vectors at their ends reach beyond them, lanes masked off; where such a lane's page
+/// has never been touched, a processor looks each time whether it may leave the fault out, hundreds of cycles long.
+void CpuEngine::touchEdges() const {
+  const char *begin = memory.data(), *end = begin + memory.size();
+  auto touch = [&](const char *at) {
+    if (at >= begin && at < end)
+      (void)*static_cast<const volatile char *>(at);
+  };
+  auto touchAround = [&](const char *data, uint32_t buffer) {
+    int64_t bytes;
+    if (data < begin || data >= end || !call.bytesAt(buffer, call.sizes.data(), bytes))
+      return;
+    touch(data - kLineBytes);
+    touch(data + bytes + kLineBytes - 1);
+  };
+  for (uint32_t i = 0; i < call.buffers.size(); ++i)
+    touchAround(call.buffers[i], i);
+  for (const PortState &port : call.ports)
+    touchAround(static_cast<const char *>(port.owned), port.port->buffer());
 }
 
 /// The launches of one of several pieces, as long as it is.

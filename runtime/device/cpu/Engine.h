@@ -25,6 +25,7 @@ public:
   void destroy(bool forked) override;
 
 private:
+  void touchEdges() const;
   void selectPiece(uint32_t piece);
   void runStrips(Strips::Phase phase);
   /// Runs the launches that `takes` takes, a step's as one list of tasks.

@@ -51,13 +51,18 @@ const Group groups[] = {
     {"strings are not supported", "encode strings as integers before the model", categories},
 };
 
+/// Whether a domain is ONNX Runtime's, as that of blocked channels is, too.
+bool isRuntimes(llvm::StringRef domain) {
+  return domain.consume_front(runtimeDomain) && (domain.empty() || domain.starts_with("."));
+}
+
 } // namespace
 
 Why whyNot(llvm::StringRef qualified) {
   for (const Group &group : groups)
     if (llvm::is_contained(group.ops, qualified))
       return {group.reason, group.advice};
-  if (auto [domain, name] = qualified.rsplit("::"); !name.empty() && domain == runtimeDomain)
+  if (auto [domain, name] = qualified.rsplit("::"); !name.empty() && isRuntimes(domain))
     return {
         "this op of ONNX Runtime's own is not supported",
         "export the model with standard ONNX ops; where ONNX Runtime has optimized it, ORT_ENABLE_BASIC leaves them"};
