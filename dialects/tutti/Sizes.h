@@ -36,6 +36,8 @@ public:
   std::optional<Size> times(const Size &other) const;
   /// The quotient, when this is a multiple of `other` for every value of the symbols.
   std::optional<Size> dividedBy(const Size &other) const;
+  /// Whether it is larger for every value of the symbols, as far as factors tell.
+  bool isKnownLarger(const Size &other) const { return symbols == other.symbols && factor > other.factor; }
   bool operator==(const Size &other) const { return factor == other.factor && symbols == other.symbols; }
   bool operator!=(const Size &other) const { return !(*this == other); }
   friend llvm::hash_code hash_value(const Size &size) {

@@ -200,13 +200,22 @@ private:
     if (isa<ScatterOp>(user) && use.getOperandNumber() > 0)
       return true;
     if (target.storesWhatIsGathered && isa<GatherOp>(user) && use.getOperandNumber() == 0 &&
-        computes(value.getDefiningOp())) {
-      Size taken = columnsOf(user->getResult(0)), given = columnsOf(value);
-      if (taken.isFixed() && given.isFixed() && taken.getFixed() >= given.getFixed())
-        return true;
-    }
+        computes(value.getDefiningOp()) && isGatheredWhole(value))
+      return true;
     // Registers end with their step.
     return registers.contains(value) && registers.find(user->getResult(0)) != registers.find(value);
+  }
+
+  /// Whether gathers take as many of a row's elements as there are, all together: as the neighbours of which a
+  /// picture's next size is made.
+  static bool isGatheredWhole(Value value) {
+    Size given = columnsOf(value);
+    int64_t taken = 0;
+    for (OpOperand &use : value.getUses())
+      if (auto gather = dyn_cast<GatherOp>(use.getOwner()); gather && use.getOperandNumber() == 0)
+        if (Size columns = columnsOf(gather.getResult()); columns.isFixed())
+          taken = std::min<int64_t>(taken + columns.getFixed(), INT64_MAX / 2);
+    return given.isFixed() && taken >= given.getFixed();
   }
 
   /// Whether a reader waits for a contraction that the map does not: the memory of a recurrent network. All that it is

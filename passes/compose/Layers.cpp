@@ -197,7 +197,7 @@ private:
       std::optional<Size> made = product(getSizes(typeOf(value)));
       bool readsMore = llvm::any_of(op->getOperands(), [&](Value operand) {
         std::optional<Size> read = product(getSizes(typeOf(operand)));
-        return made && read && read->getSymbols() == made->getSymbols() && read->getFactor() > made->getFactor();
+        return made && read && read->isKnownLarger(*made);
       });
       return readsMore ? std::optional(true) : std::nullopt;
     };

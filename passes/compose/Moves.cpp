@@ -51,6 +51,27 @@ struct MoveOnce : OpRewritePattern<MapOp> {
   }
 };
 
+/// A gather of each element so many times, as a picture becomes larger by its nearest neighbours, is a move.
+struct EachManyTimes : OpRewritePattern<GatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
+    auto constant = op.getIndices().getDefiningOp<ConstantOp>();
+    auto places = constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue()) : nullptr;
+    Size length = getSizes(typeOf(op.getX()))[op.getAxis()];
+    if (!places || places.getType().getRank() != 1 || op.getBatch().value_or(0) != 0 || !length.isFixed())
+      return failure();
+    int64_t count = places.getNumElements(), times = count / length.getFixed();
+    auto isOwn = [&](const auto &place) { return place.value().getSExtValue() == int64_t(place.index()) / times; };
+    if (times < 2 || count % length.getFixed() != 0 || !llvm::all_of(llvm::enumerate(places), isOwn))
+      return failure();
+    auto exprs = llvm::to_vector(rewriter.getMultiDimIdentityMap(op.getType().getRank()).getResults());
+    exprs[op.getAxis()] = exprs[op.getAxis()].floorDiv(times);
+    auto access = AffineMap::get(op.getType().getRank(), 0, exprs, getContext());
+    rewriter.replaceOpWithNewOp<MapOp>(op, op.getType(), op.getX(), access);
+    return success();
+  }
+};
+
 /// What a move leaves where it was is read there. A result stays a copy of what no kernel computes, or is another
 /// result (tutti-decompose).
 struct MoveNowhere : OpRewritePattern<MapOp> {
@@ -173,8 +194,7 @@ private:
         return std::nullopt;
       along = last.getPosition();
       std::optional<Size> elements = product(getSizes(typeOf(input)));
-      isLarger |=
-          all && elements && elements->getSymbols() == all->getSymbols() && elements->getFactor() > all->getFactor();
+      isLarger |= all && elements && elements->isKnownLarger(*all);
       auto maker = input.getDefiningOp<MapOp>();
       isMadeForIt |= maker && !maker.isMove() && maker->hasOneUse();
     }
@@ -237,7 +257,7 @@ private:
 } // namespace
 
 void addMovePatterns(RewritePatternSet &patterns) {
-  patterns.add<MoveOnce, MoveToShape>(patterns.getContext());
+  patterns.add<MoveOnce, MoveToShape, EachManyTimes>(patterns.getContext());
   addStillPatterns(patterns);
 }
 

@@ -13,7 +13,8 @@ bool isFor(const tutti_program_t &program, tutti_device_t device) {
   return device == TUTTI_DEVICE_DEFAULT || (device == TUTTI_DEVICE_CPU) == (program.device == TUTTI_DEVICE_CPU);
 }
 
-tutti_status_t checkOptions(const tutti_session_options_t &options, tutti_error_t *error) {
+tutti_status_t checkAsked(const tutti_info_t &info, const tutti_session_options_t &options, tutti_device_t &asked,
+                          tutti_error_t *error) {
   if (rawOf(options.device) > TUTTI_DEVICE_EMULATED)
     return fail(error, TUTTI_INVALID_ARGUMENT, "there is no device %u, expected one of tutti_device_t",
                 rawOf(options.device));
@@ -23,6 +24,10 @@ tutti_status_t checkOptions(const tutti_session_options_t &options, tutti_error_
   if (options.target && options.device > TUTTI_DEVICE_CPU)
     return fail(error, TUTTI_INVALID_ARGUMENT, "target '%.80s' is a level of CPUs, and the device is '%s'",
                 options.target, nameOf(options.device));
+  if (options.program >= info.num_programs)
+    return fail(error, TUTTI_NOT_FOUND, "there is no program %u: the artifact has %u", options.program,
+                info.num_programs);
+  asked = options.target ? TUTTI_DEVICE_CPU : options.device;
   return TUTTI_OK;
 }
 
@@ -126,12 +131,9 @@ tutti_status_t checkTaken(const Candidates &candidates, const tutti_tensor_t *in
 tutti_status_t chooseProgram(Artifact &artifact, const tutti_tensor_t *inputs, size_t numInputs,
                              tutti_session_options_t &options, tutti_error_t *error) {
   const tutti_info_t &info = artifact.info();
-  if (auto status = checkOptions(options, error))
+  tutti_device_t asked;
+  if (auto status = checkAsked(info, options, asked, error))
     return status;
-  tutti_device_t asked = options.target ? TUTTI_DEVICE_CPU : options.device;
-  if (options.program >= info.num_programs)
-    return fail(error, TUTTI_NOT_FOUND, "there is no program %u: the artifact has %u", options.program,
-                info.num_programs);
   Candidates candidates{info, options.program};
   if (!candidates.differInDimensions())
     numInputs = 0; // what does not fit, binding says best

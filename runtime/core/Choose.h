@@ -22,8 +22,10 @@ inline bool haveOneEntry(const tutti_program_t &a, const tutti_program_t &b) {
 const char *nameOf(tutti_device_t device);
 /// Whether the program was compiled for the device that options name, which may be TUTTI_DEVICE_DEFAULT.
 bool isFor(const tutti_program_t &program, tutti_device_t device);
-/// Whether the options can be meant, whatever the artifact is.
-tutti_status_t checkOptions(const tutti_session_options_t &options, tutti_error_t *error);
+/// Whether the options can be meant, and name a program that there is; and the device that they ask for, which may be
+/// TUTTI_DEVICE_DEFAULT.
+tutti_status_t checkAsked(const tutti_info_t &info, const tutti_session_options_t &options, tutti_device_t &asked,
+                          tutti_error_t *error);
 /// The error that none of the programs from `first` on is for the device.
 tutti_status_t noProgram(const tutti_info_t &info, uint32_t first, tutti_device_t device, tutti_error_t *error);
 

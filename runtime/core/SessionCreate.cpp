@@ -41,13 +41,10 @@ void Session::destroy(Session *session) {
 tutti_status_t Session::build(const tutti_session_options_t &options, tutti_error_t *error) {
   Artifact &artifact = call.artifact;
   const tutti_info_t &info = artifact.info();
-  if (options.program >= info.num_programs)
-    return fail(error, TUTTI_NOT_FOUND, "there is no program %u: the artifact has %u", options.program,
-                info.num_programs);
-  const tutti_program_t &description = info.programs[options.program];
-  if (auto status = checkOptions(options, error))
+  tutti_device_t asked;
+  if (auto status = checkAsked(info, options, asked, error))
     return status;
-  tutti_device_t asked = options.target ? TUTTI_DEVICE_CPU : options.device;
+  const tutti_program_t &description = info.programs[options.program];
   if (!isFor(description, asked)) {
     for (uint32_t p = 0; p < info.num_programs; ++p)
       if (isFor(info.programs[p], asked))

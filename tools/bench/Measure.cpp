@@ -196,8 +196,8 @@ Failure prepare(Setup setup, Measurement &m, Inputs &inputs) {
 
 Failure bindSet(Session &session, const InputSet &set) {
   for (const tutti_tensor_t &tensor : set.tensors)
-    if (tutti_status_t status = tutti_session_bind_input(session.get(), &tensor))
-      return {status, tutti_session_message(session.get())};
+    if (auto failure = bindInput(session, tensor))
+      return failure;
   return {};
 }
 

@@ -19,6 +19,11 @@ struct Tensor {
       n *= dim;
     return n;
   }
+  /// As it is bound to an input; it points into this tensor.
+  tutti_tensor_t boundTo(const char *input) const {
+    return {
+        input, dtype, int32_t(dims.size()), dims.data(), nullptr, const_cast<char *>(data.data()), TUTTI_MEMORY_HOST};
+  }
 };
 
 /// Reads `path`. Both byte orders and Fortran order are read. `expected` says what raw cells ('V1', 'V2': bfloat16,

@@ -29,6 +29,12 @@ Failure createSession(const Artifact &artifact, tutti_session_options_t &options
   return {};
 }
 
+Failure bindInput(Session &session, const tutti_tensor_t &tensor, const std::string &from) {
+  if (tutti_status_t status = tutti_session_bind_input(session.get(), &tensor))
+    return {status, (from.empty() ? "" : shown(from) + ": ") + tutti_session_message(session.get())};
+  return {};
+}
+
 std::string dimensionsText(const tutti_program_t &program) {
   std::string text;
   for (const tutti_dimension_t &d : std::span(program.dimensions, program.num_dimensions))

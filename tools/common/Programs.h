@@ -13,6 +13,9 @@ Failure openArtifact(const std::string &path, Artifact &artifact);
 Failure createSession(const Artifact &artifact, tutti_session_options_t &options, Session &session,
                       std::span<const tutti_tensor_t> inputs = {});
 
+/// Binds an input. `from`: where its numbers come from, which the message of a failure begins with.
+Failure bindInput(Session &session, const tutti_tensor_t &tensor, const std::string &from = "");
+
 /// Sizes by name.
 using Binding = std::vector<std::pair<std::string, int64_t>>;
 /// Options for programs of the device that `options` names or leaves open: for each list of dimensions that can have

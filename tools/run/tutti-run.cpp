@@ -79,16 +79,15 @@ Failure readInputs(const Artifact &artifact, Inputs &inputs) {
     Tensor &tensor = inputs.tensors[i];
     if (auto failure = readNpy(inputs.files[i], port.dtype, tensor))
       return failure;
-    inputs.bound.push_back({port.name, tensor.dtype, int32_t(tensor.dims.size()), tensor.dims.data(), nullptr,
-                            tensor.data.data(), TUTTI_MEMORY_HOST});
+    inputs.bound.push_back(tensor.boundTo(port.name));
   }
   return {};
 }
 
 Failure bindInputs(const Inputs &inputs, Session &session) {
   for (size_t i = 0; i < inputs.files.size(); ++i)
-    if (tutti_status_t status = tutti_session_bind_input(session.get(), &inputs.bound[i]))
-      return {status, shown(inputs.files[i]) + ": " + tutti_session_message(session.get())};
+    if (auto failure = bindInput(session, inputs.bound[i], inputs.files[i]))
+      return failure;
   return {};
 }
 

@@ -11,19 +11,6 @@ namespace tutti {
 
 using namespace tool;
 
-static Failure bindInput(Session &session, const char *name, const std::string &what, Tensor &tensor) {
-  tutti_tensor_t bound = {name,
-                          tensor.dtype,
-                          int32_t(tensor.dims.size()),
-                          tensor.dims.data(),
-                          nullptr,
-                          tensor.data.data(),
-                          TUTTI_MEMORY_HOST};
-  if (tutti_status_t status = tutti_session_bind_input(session.get(), &bound))
-    return {status, shown(what) + ": " + tutti_session_message(session.get())};
-  return {};
-}
-
 Failure readInputs(const std::vector<std::string> &files, const Artifact &artifact, std::vector<Tensor> &inputs) {
   inputs.resize(files.size());
   for (size_t i = 0; i < files.size(); ++i)
@@ -55,8 +42,7 @@ Failure chooseBindings(const Arguments &a, const Artifact &artifact, const tutti
   std::vector<tutti_tensor_t> given;
   for (auto [tensor, port] : llvm::zip_equal(inputs, artifact.inputs()))
     if (tensor.dtype != TUTTI_NONE)
-      given.push_back({port.name, tensor.dtype, int32_t(tensor.dims.size()), tensor.dims.data(), nullptr, nullptr,
-                       TUTTI_MEMORY_HOST});
+      given.push_back(tensor.boundTo(port.name));
   for (const tutti_session_options_t &program : programs) {
     tutti_session_options_t taken = program;
     if (auto error = artifact.chooseProgram(given, taken); !error && taken.program == program.program)
@@ -75,7 +61,7 @@ Failure bindInputs(const std::vector<std::string> &files, const Artifact &artifa
                    Session &session) {
   for (auto [tensor, port, file] : llvm::zip_equal(inputs, artifact.inputs(), files))
     if (tensor.dtype != TUTTI_NONE)
-      if (auto failure = bindInput(session, port.name, file, tensor))
+      if (auto failure = bindInput(session, tensor.boundTo(port.name), file))
         return failure;
   return {};
 }
@@ -167,7 +153,7 @@ Failure seedInputs(const Artifact &artifact, uint32_t index, const Ports &ports,
     inputs[i].dtype = port.dtype;
     inputs[i].data.resize(size_t(tensor.count()) * ((tutti_dtype_bits(port.dtype) + 7) / 8));
     tensor.toBytes(inputs[i].data.data());
-    if (auto failure = bindInput(session, port.name, "seeded inputs", inputs[i]))
+    if (auto failure = bindInput(session, inputs[i].boundTo(port.name), "seeded inputs"))
       return failure;
   }
   return {};

@@ -111,16 +111,25 @@ void Code::storeVector(Value value, Value pointer, Value mask) {
   else
     LLVM::StoreOp::create(b, loc, value, pointer, align);
 }
-Value Code::loadStrided(Type element, Value pointer, int64_t step, Value mask) {
-  int64_t count = lanes; // up to the last that counts
+/// Up to the last one, as far as a mask is known.
+static int64_t lanesThatCount(Value mask) {
+  int64_t count = lanes;
   if (DenseElementsAttr bits; mask && matchPattern(mask, m_Constant(&bits)))
     while (count > 1 && !bits.getValues<bool>()[count - 1])
       --count;
-  int64_t bytes = storageBytes(storageType(element)), read = (count - 1) * step + 1;
+  return count;
+}
+Value Code::loadStrided(Type element, Value pointer, int64_t step, Value mask) {
+  int64_t bytes = storageBytes(storageType(element)), read = (lanesThatCount(mask) - 1) * step + 1;
   SmallVector<Value> vectors;
   for (int64_t from = 0; from < read; from += lanes)
     vectors.push_back(loadVector(element, at(pointer, from * bytes), firstLanes(read - from)));
   return picked(vectors, [&](int64_t lane) { return lane * step; });
+}
+Value Code::loadRepeated(Type element, Value pointer, int64_t times, Value mask) {
+  int64_t read = llvm::divideCeil(lanesThatCount(mask), times);
+  Value vector = loadVector(element, pointer, firstLanes(read));
+  return shuffled(vector, vector, [&](int64_t lane) { return lane / times; });
 }
 Value Code::gather(Type element, Value pointer, Value offsets, Value mask, unsigned align) {
   int64_t count = cast<VectorType>(offsets.getType()).getNumElements();

@@ -287,6 +287,26 @@ Value StepEmitter::pointerTo(Value value, AffineMap access, Point &point) {
 /// Elements so far apart are taken from vectors that lie side by side; a gather is as fast where they are further.
 static constexpr int64_t mostShuffled = 4;
 
+/// How often each element of a run is read, one column after the other; nothing where that is not so.
+std::optional<int64_t> StepEmitter::timesOf(const Address &address) {
+  unsigned column = steps.form.dims() - 1;
+  for (int64_t times : {2, 4, 8}) {
+    int64_t step = 0;
+    bool are = true;
+    for (const Address::Term &term : address.terms) {
+      AffineExpr quotient = getAffineDimExpr(column, term.index.getContext()).floorDiv(times),
+                 number = getAffineDimExpr(column + 1, term.index.getContext()),
+                 index = term.index.isFunctionOfDim(column + 1) ? term.index : term.index.replace(quotient, number);
+      std::optional<int64_t> along = slope(index, column + 1);
+      are &= !index.isFunctionOfDim(column) && along && (*along == 0 || term.fixed);
+      step += are && *along ? *along * *term.fixed : 0;
+    }
+    if (are && step == 1)
+      return times;
+  }
+  return std::nullopt;
+}
+
 Value StepEmitter::load(Value value, AffineMap access, Point &point) {
   Type element = elementOf(value);
   int64_t bytes = storageBytes(element);
@@ -318,6 +338,9 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
   bool isKnown = !point.mask || matchPattern(point.mask, m_Constant());
   if (!anyVector && step && *step > 1 && *step <= mostShuffled && vary && isKnown)
     return code.loadStrided(element, pointerOf(address, dims, bytes), *step, point.mask);
+  if (std::optional<int64_t> times = timesOf(address);
+      times && !anyVector && vary && isKnown && point.extra.empty() && isOverWholeRow())
+    return code.loadRepeated(element, pointerOf(address, dims, bytes), *times, point.mask);
   dims[column] = code.add(code.splat(point.column), code.laneNumbers());
   Value offsets = code.splat(code.num(0));
   for (const Address::Term &term : address.terms) {

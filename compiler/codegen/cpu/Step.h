@@ -174,6 +174,7 @@ private:
   llvm::SmallVector<std::pair<unsigned, Size>> stridesOf(mlir::Value value);
   /// Elements from lane to lane, if they are evenly apart.
   std::optional<int64_t> stepOf(const Address &address);
+  std::optional<int64_t> timesOf(const Address &address);
   mlir::Value pointerOf(const Address &address, llvm::ArrayRef<mlir::Value> dims, int64_t bytes);
   mlir::Value load(mlir::Value value, mlir::AffineMap access, Point &point);
   mlir::Value loadPacked(mlir::Value value, mlir::AffineMap access, Point &point);

@@ -254,3 +254,19 @@ func.func @moved_once_read_twice(%x: tensor<?x8x16xf32, #tutti.sizes<batch>>) ->
   %1 = tutti.mul %0, %0 : tensor<?x16x8xf32, #tutti.sizes<batch>>, tensor<?x16x8xf32, #tutti.sizes<batch>>
   return %1 : tensor<?x16x8xf32, #tutti.sizes<batch>>
 }
+
+// -----
+
+// Each element so many times is a move, any other choice of elements a gather.
+// CHECK-DAG: #[[EACH:.*]] = affine_map<(d0, d1, d2){{.*}} -> (d0, d1, d2 floordiv 3)>
+// CHECK-LABEL: func.func @each_three_times
+// CHECK-SAME: (%[[X:.*]]: tensor<?x4x2xf32, #tutti.sizes<batch>>)
+func.func @each_three_times(%x: tensor<?x4x2xf32, #tutti.sizes<batch>>) -> (tensor<?x4x6xf32, #tutti.sizes<batch>>, tensor<?x4x6xf32, #tutti.sizes<batch>>) {
+  // CHECK-DAG: tutti.map %[[X]] [#[[EACH]]]
+  // CHECK-DAG: tutti.gather %[[X]]
+  %0 = tutti.constant dense<[0, 0, 0, 1, 1, 1]> : tensor<6xi64>
+  %1 = tutti.constant dense<[0, 1, 0, 1, 0, 1]> : tensor<6xi64>
+  %2 = tutti.gather %x at %0 axis 2 : tensor<?x4x2xf32, #tutti.sizes<batch>>, tensor<6xi64>
+  %3 = tutti.gather %x at %1 axis 2 : tensor<?x4x2xf32, #tutti.sizes<batch>>, tensor<6xi64>
+  return %2, %3 : tensor<?x4x6xf32, #tutti.sizes<batch>>, tensor<?x4x6xf32, #tutti.sizes<batch>>
+}
