@@ -1,8 +1,21 @@
 // Of three layers in a cluster the first waits for nobody, the second for the cluster's barrier, as a value goes out before it, and the
 // third for what blocks give each other.
-// RUN: rm -rf %t && mkdir %t && %python %S/../tools/filled.py %s > %t/m.mlir && tutti-compile %t/m.mlir --target emulated --dim batch=1..16 -o %t/a.tutti
+// RUN: rm -rf %t && mkdir %t && %python %S/../tools/filled.py %s > %t/m.mlir && tutti-compile %t/m.mlir --target emulated --dim batch=1..16 -o %t/a.tutti --dump-stages %t/stages
 // RUN: %python -c "import sys; sys.path.insert(0, '%S/../tools'); from npyfile import save; from pathlib import Path; save(Path('%t/x.npy'), (8, 64), [i * 37 % 101 / 50 for i in range(8 * 64)])"
 // RUN: for t in 0 1 2; do env TUTTI_CUDA_DRIVER=$TUTTI_LIBRARIES/libcuda-emulated.so TUTTI_CUDA_TILE=$t tutti-verify %t/a.tutti %t/m.mlir --device emulated --input x=%t/x.npy || exit 1; done
+
+// These waits are all that there are.
+// RUN: grep -E "cluster(Arrive|Wait|Sync)|handovers.wait|(task|rows)Sync" %t/stages/k0_32x2.cu | FileCheck %s --check-prefix=WAITS
+// WAITS: {{^}}  clusterArriveRelaxed();
+// WAITS-NEXT: {{^}}          clusterWait();
+// WAITS-NEXT: {{^}}          handovers.wait(n - 1);
+// WAITS-NEXT: {{^}}          clusterWait();
+// WAITS-NEXT: {{^}}        taskSync(); // what others may store over
+// WAITS-NEXT: {{^}}      handovers.wait(n);
+// WAITS-NEXT: {{^}}      taskSync();
+// WAITS-NEXT: {{^}}      taskSync();
+// WAITS-NEXT: {{^}}      clusterArrive();
+// WAITS-NOT: {{.}}
 
 tutti.param @p0 : tensor<64x64xf32> {values = dense<0.125> : tensor<64x64xf32>}
 tutti.param @p2 : tensor<64xf32> {values = dense<0.125> : tensor<64xf32>}
