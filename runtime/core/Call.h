@@ -41,6 +41,8 @@ struct PortState {
 
 /// The session keeps it; its engine reads it, and fills in where things lie on the device.
 struct Call {
+  /// When a CPU goes through launches in strips (device/cpu/Strips.h); `always`: whatever can does, in the shortest.
+  enum class InStrips : uint8_t { whereFaster, always, never };
   struct Arg {
     uint32_t buffer, set; ///< 0, or whose table it is
     int64_t offset;
@@ -142,6 +144,7 @@ struct Call {
   Array<int64_t> sizes;
   Array<uint32_t> active;
   uint32_t numActive = 0;
+  InStrips inStrips = InStrips::whereFaster;
   Array<Set> sets;
   Array<uint32_t> positions; ///< those of the whole set, then each group's
   Array<uint32_t> groupOf;   ///< by member, if there are several groups

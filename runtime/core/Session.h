@@ -34,6 +34,12 @@ public:
   tutti_status_t run(Until until);
   tutti_status_t wait();
 
+  /// For tests, whose calls are small: when calls to come run in strips.
+  void takeStrips(Call::InStrips when) {
+    call.inStrips = when;
+    dirty = Dirty::everything;
+  }
+
   /// What the last failure was; valid until the next call.
   const char *message() const { return call.error.message; }
   const tutti_device_info_t &device() const { return engine->device(); }

@@ -3,6 +3,7 @@
 #include "Probe.h"
 
 #include "Expectation.h"
+#include "core/Session.h"
 #include "device/cpu/Engine.h"
 
 #include <cstdio>
@@ -72,13 +73,11 @@ bool checkStrips(Artifact &artifact, const fb::Program &program, const tutti_pro
   for (uint32_t i = 0; i < call.buffers.size(); ++i)
     call.buffers[i] = reinterpret_cast<char *>((i + 2) * apart);
   call.updateOffsets();
+  call.inStrips = Call::InStrips::always;
   bool any = false;
   for (uint32_t threads : {1, 3, 16}) {
     Strips strips;
-    Strips::when = Strips::When::always;
-    bool chosen = strips.build(call, threads) && strips.choose(call, threads);
-    Strips::when = Strips::When::never;
-    if (!chosen)
+    if (!strips.build(call, threads) || !strips.choose(call, threads))
       break;
     any = true;
     for (Strips::Phase phase : {Strips::shared, Strips::members}) {
@@ -208,6 +207,7 @@ private:
     if (made)
       return;
     ++outcome.sessions;
+    unwrap(session)->takeStrips(Call::InStrips::never); // checkStrips looks at their addresses
     if (device != TUTTI_DEVICE_CPU || isHarmless(file, root, program)) {
       uint32_t most = uint32_t(program.sizes()->Get(0)->hi());
       std::vector<uint32_t> all(most), last;
@@ -338,7 +338,6 @@ File expand(std::string_view head, std::string_view code) {
 }
 
 Outcome exercise(const File &file, tutti_device_t device) {
-  Strips::when = Strips::When::never; // runs; checkStrips looks at their addresses
   Outcome outcome;
   tutti_artifact_t *artifact = nullptr;
   tutti_error_t error = {};

@@ -5,7 +5,7 @@
 #include "compiler/import/WeightSource.h"
 #include "dialects/tutti/Ports.h"
 #include "runtime/core/Check.h"
-#include "runtime/device/cpu/Strips.h"
+#include "runtime/core/Session.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -232,10 +232,8 @@ llvm::Expected<std::vector<HostTensor>> Artifact::run(ArrayRef<HostTensor> input
     if (tutti_status_t status = tutti_session_bind_output(session, head, &tensor))
       return said(status);
   }
-  rt::Strips::when = call.strips ? rt::Strips::When::always : rt::Strips::When::faster;
-  tutti_status_t ran = tutti_session_run(session);
-  rt::Strips::when = rt::Strips::When::faster;
-  if (ran)
+  rt::unwrap(session)->takeStrips(call.strips ? rt::Call::InStrips::always : rt::Call::InStrips::whereFaster);
+  if (tutti_status_t ran = tutti_session_run(session))
     return said(ran);
   for (auto [own, result] : llvm::zip_equal(memory, results)) {
     if (llvm::any_of(ArrayRef(own).take_back(guard), [](char byte) { return byte != untouched; }))

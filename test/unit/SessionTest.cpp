@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Asking, binding and running through the C and C++ interfaces.
+#include "core/Session.h"
 #include "Fixture.h"
 #include "core/DLPack.h"
-#include "device/cpu/Strips.h"
 
 #include <atomic>
 #include <thread>
 
 using namespace tutti::rt::test;
 using tutti::Error;
-using tutti::rt::Strips;
+using tutti::rt::Call;
+using tutti::rt::unwrap;
 
 TEST(Info, saysWhatIsInside) {
   Fixture f;
@@ -178,17 +179,18 @@ TEST(Session, computesForEveryBatchAndThreadCount) {
 }
 
 TEST(Session, givesTheSameInStrips) {
+  using InStrips = Call::InStrips;
   for (uint32_t axis : {1, 0}) // along rows and members, or along members alone
     for (uint32_t threads : {1, 2, 5}) {
       Spec spec;
       spec.strips = axis;
       Fixture f(spec, threads);
-      for (auto [batch, when] : {std::pair(64, Strips::When::always),
-                                 {17, Strips::When::never},
-                                 {3, Strips::When::always},
-                                 {64, Strips::When::faster}}) {
+      for (auto [batch, when] : {std::pair(64, InStrips::always),
+                                 {17, InStrips::never},
+                                 {3, InStrips::always},
+                                 {64, InStrips::whereFaster}}) {
         auto x = inputOf(batch);
-        Strips::when = when;
+        unwrap(f.session.get())->takeStrips(when);
         for (std::vector<uint32_t> active : {std::vector<uint32_t>{0, 1, 2}, {2, 0}}) {
           ASSERT_FALSE(f.session.setActive(active));
           ASSERT_FALSE(f.bind(x));
@@ -198,7 +200,6 @@ TEST(Session, givesTheSameInStrips) {
           EXPECT_EQ(f.get("mean"), answer.mean) << batch << " rows";
         }
       }
-      Strips::when = Strips::When::faster;
     }
 }
 

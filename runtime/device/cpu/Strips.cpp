@@ -33,8 +33,6 @@ int64_t lengthOf(int64_t places, int64_t fit, int64_t members, uint32_t threads)
 }
 } // namespace
 
-Strips::When Strips::when = When::faster;
-
 bool Strips::build(const Call &call, uint32_t threads) {
   axis = call.program->strips();
   most = largestSizes(*call.program);
@@ -122,7 +120,7 @@ bool Strips::measure(const Call &call) {
 /// Cuts a phase into strips. Whether that can be, and pays.
 bool Strips::cut(const Call &call, uint32_t threads, Phase phase) {
   Run &run = runs[phase];
-  bool always = when == When::always;
+  bool always = call.inStrips == Call::InStrips::always;
   int64_t numMembers = phase == members ? call.numActive : 1, places = placesOf(call), tasks;
   if (places < 1 || !checkedMul(numMembers, places, tasks) || tasks > kMaxTasks)
     return false;
@@ -246,7 +244,7 @@ int64_t Strips::placesOf(const Call &call) const { return axis ? call.sizes[axis
 bool Strips::choose(const Call &call, uint32_t threads) {
   for (Run &run : runs)
     run.strips = 0;
-  if (!possible || when == When::never || !measure(call))
+  if (!possible || call.inStrips == Call::InStrips::never || !measure(call))
     return false;
   for (Phase phase : {shared, members})
     if (!cut(call, threads, phase))

@@ -18,11 +18,6 @@ public:
   /// that read all members. Each of the first two may run in strips.
   enum Phase : uint8_t { shared, members, heads, numPhases };
 
-  /// When calls run in strips; `always`: whatever can does, in the shortest.
-  enum class When : uint8_t { faster, always, never };
-  /// When sessions of the process take strips; only tests, whose calls are small, set it.
-  static When when;
-
   /// Takes memory for what depends on the program alone; false when there is not enough.
   [[nodiscard]] bool build(const Call &call, uint32_t threads);
   /// The sizes have changed. Whether some phase runs in strips, and so the call by phases.
