@@ -97,8 +97,38 @@ struct JoinNeighbours : OpRewritePattern<MapOp> {
   }
 };
 
+/// Two axes that a move reads at the quotient and the rest of one place are one axis, which it reads at that place: so
+/// the pixels of an image are neighbours in rows, too, whose channels become columns.
+struct JoinDivided : OpRewritePattern<MapOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
+    std::optional<AffineMap> access =
+        op.isMove() && !staysInKernel(op) ? withoutSymbols(op.getAccess(0)) : std::nullopt;
+    Sizes from = getSizes(typeOf(op.getInputs()[0]));
+    for (unsigned i = 0; access && i + 1 < from.size(); ++i) {
+      auto quotient = dyn_cast<AffineBinaryOpExpr>(access->getResult(i));
+      std::optional<Size> both = from[i].times(from[i + 1]);
+      if (!quotient || quotient.getKind() != AffineExprKind::FloorDiv || !from[i + 1].isFixed() || !both ||
+          quotient.getRHS() != rewriter.getAffineConstantExpr(from[i + 1].getFixed()) ||
+          access->getResult(i + 1) != quotient.getLHS() % quotient.getRHS())
+        continue;
+      from[i] = *both;
+      from.erase(from.begin() + i + 1);
+      SmallVector<AffineExpr> results(access->getResults());
+      results[i] = quotient.getLHS();
+      results.erase(results.begin() + i + 1);
+      auto joined = AffineMap::get(access->getNumDims(), 0, results, getContext());
+      Value input = ReshapeOp::create(rewriter, op.getLoc(), getTensorType(from, op.getType().getElementType()),
+                                      op.getInputs()[0]);
+      rewriter.replaceOpWithNewOp<MapOp>(op, op.getType(), input, joined);
+      return success();
+    }
+    return failure();
+  }
+};
+
 } // namespace
 
-void addAxisPatterns(RewritePatternSet &patterns) { patterns.add<JoinNeighbours>(patterns.getContext()); }
+void addAxisPatterns(RewritePatternSet &patterns) { patterns.add<JoinNeighbours, JoinDivided>(patterns.getContext()); }
 
 } // namespace tutti

@@ -270,3 +270,18 @@ func.func @each_three_times(%x: tensor<?x4x2xf32, #tutti.sizes<batch>>) -> (tens
   %3 = tutti.gather %x at %1 axis 2 : tensor<?x4x2xf32, #tutti.sizes<batch>>, tensor<6xi64>
   return %2, %3 : tensor<?x4x6xf32, #tutti.sizes<batch>>, tensor<?x4x6xf32, #tutti.sizes<batch>>
 }
+
+// -----
+
+// An image whose channels become columns: its pixels, which a reshape behind the move counts as one axis, are one before it, too.
+// CHECK-DAG: #[[PIXELS:.*]] = affine_map<(d0, d1, d2){{.*}} -> (d0, d2, d1)>
+// CHECK-LABEL: func.func @pixels
+// CHECK-SAME: (%[[X:.*]]: tensor<?x4x40x50xf32, #tutti.sizes<batch>>)
+func.func @pixels(%x: tensor<?x4x40x50xf32, #tutti.sizes<batch>>) -> tensor<?x2000x4xf32, #tutti.sizes<batch>> {
+  // CHECK-NEXT: %[[ROWS:.*]] = tutti.reshape %[[X]] : {{.*}} -> tensor<?x4x2000xf32, #tutti.sizes<batch>>
+  // CHECK-NEXT: %[[Y:.*]] = tutti.map %[[ROWS]] [#[[PIXELS]]]
+  // CHECK: return %[[Y]]
+  %0 = tutti.transpose %x [0, 2, 3, 1] : tensor<?x4x40x50xf32, #tutti.sizes<batch>>
+  %1 = tutti.reshape %0 : tensor<?x40x50x4xf32, #tutti.sizes<batch>> -> tensor<?x2000x4xf32, #tutti.sizes<batch>>
+  return %1 : tensor<?x2000x4xf32, #tutti.sizes<batch>>
+}
