@@ -34,6 +34,22 @@ static SmallVector<Operand> partsOfJoins(ArrayRef<Operand> xs, int64_t axis) {
   return parts;
 }
 
+Operand Emit::padded(const Operand &x, int64_t axis, int64_t before, int64_t behind, const Operand &value) {
+  if (!x || !value || (before == 0 && behind == 0))
+    return value ? x : Operand();
+  auto edge = [&](int64_t length) {
+    Sizes sizes = x.sizes();
+    sizes[axis] = Size(length);
+    return broadcast(value, sizes);
+  };
+  SmallVector<Operand> parts{x};
+  if (before > 0)
+    parts.insert(parts.begin(), edge(before));
+  if (behind > 0)
+    parts.push_back(edge(behind));
+  return concat(parts, axis);
+}
+
 Operand Emit::concat(ArrayRef<Operand> given, int64_t axis) {
   SmallVector<Operand> xs;
   for (const Operand &x : given) {

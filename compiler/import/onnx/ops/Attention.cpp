@@ -44,8 +44,7 @@ static Operand maskOf(Node &n, const Operand &q, int64_t keys) {
     int64_t missing = keys - sizes.back().getFixed();
     if (n.opset < 24 || missing < 0)
       return e.malformed("a mask " + mask.str() + " for " + Twine(keys) + " keys");
-    sizes.back() = Size(missing);
-    mask = e.concat({mask, e.broadcast(e.scalar(isBool ? 0 : -infinity, mask), sizes)}, mask.rank() - 1);
+    mask = e.padded(mask, mask.rank() - 1, 0, missing, e.scalar(isBool ? 0 : -infinity, mask));
   }
   return isBool ? biasWhere(e, mask, q) : e.cast(mask, q.element());
 }
@@ -215,10 +214,8 @@ void importAttention(Node &n) {
   n.set(2, v);
   if (!areWhole(e, *heads))
     return;
-  Type given = q.element(), wide = given.getIntOrFloatBitWidth() < 32 ? Type(Float32Type::get(&e.context)) : given;
-  if (precision == 11) // double
-    wide = Float64Type::get(&e.context);
-  q = e.cast(q, wide), k = e.cast(k, wide), v = e.cast(v, wide);
+  Type given = q.element(), wide = precision == 11 ? Type(Float64Type::get(&e.context)) : Type(); // double
+  q = e.widened(q, wide), k = e.widened(k, wide), v = e.widened(v, wide);
   double scale = n.floatAttr("scale", 1 / std::sqrt(double(q.sizes()[3].getFixed())));
   Operand bias = biasOf(n, q, k.sizes()[2].getFixed(), past);
   if (e.failed())

@@ -39,9 +39,7 @@ std::optional<ByteWeight> byteWeight(Emit &e, const Operand &b, int64_t less, co
 Operand wordsOf(Emit &e, Operand bytes) {
   int64_t last = bytes.rank() - 1, length = bytes.sizes()[last].getFixed();
   if (int64_t rest = llvm::alignTo(length, 4) - length) {
-    Sizes sizes = bytes.sizes();
-    sizes[last] = Size(rest);
-    bytes = e.concat({bytes, e.broadcast(e.scalar(0, bytes), sizes)}, last);
+    bytes = e.padded(bytes, last, 0, rest, e.scalar(0, bytes));
     length += rest;
   }
   Operand words;

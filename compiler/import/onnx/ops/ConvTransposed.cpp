@@ -197,9 +197,7 @@ static Operand weightsOfSteps(Emit &e, Operand w, ArrayRef<Spread> spreads, Arra
   Size elements(1), places(1);
   SmallVector<int64_t> order;
   for (size_t i = 0; w && i < axes; ++i) {
-    Sizes zero = w.sizes();
-    zero[i + 2] = Size(1);
-    w = e.concat({w, e.broadcast(e.scalar(0, w), zero)}, i + 2);
+    w = e.padded(w, i + 2, 0, 1, e.scalar(0, w));
     w = e.gather(w, e.list(steps[i].weights()), i + 2);
     Size length(steps[i].windows.length), stride(spreads[i].stride);
     apart.append({length, stride});
@@ -310,7 +308,7 @@ void importConvTranspose(Node &n) {
   std::optional<SmallVector<Spread>> spreads = spreadsOf(n, x, ArrayRef(kernel).drop_front(2));
   if (!spreads)
     return;
-  Type given = x.element(), wide = given.getIntOrFloatBitWidth() < 32 ? Type(Float32Type::get(&e.context)) : given;
+  Type given = x.element();
   auto finish = [&](const Operand &image) { // (rows, image, made)
     Sizes sizes;
     for (const Spread &along : *spreads)
@@ -324,7 +322,7 @@ void importConvTranspose(Node &n) {
   // Weights that do not overlap are a product of each element as they are.
   bool overlap = llvm::any_of(*spreads, [](const Spread &along) { return along.length > along.stride; });
   bool bySteps = steps.size() == spreads->size() && overlap, alone = kernel[0] == groups && kernel[1] == 1;
-  x = e.cast(x, wide), w = e.cast(w, wide), bias = bias ? e.cast(bias, wide) : bias;
+  x = e.widened(x), w = e.widened(w), bias = e.widened(bias);
   if (groups == 1 && bySteps)
     return finish(productOfSteps(n, x, w, bias, *spreads, steps));
   if (auto windows = windowsOfLandings(*spreads); windows && overlap) {

@@ -290,19 +290,8 @@ void importLRN(Node &n) {
   if (size > mostChannels)
     return (void)e.unsupported("attribute 'size' is " + Twine(size) + ", expected at most " + Twine(mostChannels));
   Operand x = e.widened(given), square = e.mul(x, x);
-  auto zeros = [&](int64_t channels) {
-    Sizes edge = sizes;
-    edge[1] = Size(channels);
-    return e.broadcast(e.scalar(0, x), edge);
-  };
-  int64_t before = (size - 1) / 2, after = size - 1 - before;
-  SmallVector<Operand> parts;
-  if (before > 0)
-    parts.push_back(zeros(before));
-  parts.push_back(square);
-  if (after > 0)
-    parts.push_back(zeros(after));
-  Operand padded = parts.size() == 1 ? square : e.concat(parts, 1), sum;
+  int64_t before = (size - 1) / 2;
+  Operand padded = e.padded(square, 1, before, size - 1 - before, e.scalar(0, x)), sum;
   for (int64_t i = 0; i < size; ++i) {
     Operand part = size == 1 ? padded : e.part(padded, 1, i, sizes[1].getFixed());
     sum = i == 0 ? part : e.add(sum, part);

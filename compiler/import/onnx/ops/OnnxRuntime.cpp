@@ -249,8 +249,8 @@ void importRuntimeAttention(Node &n) {
       return (void)e.malformed("a bias " + bias.str() + " for " + Twine(w.sizes()[1].getFixed()) + " columns");
     y = e.add(y, bias);
   }
-  Type given = x.element(), wide = given.getIntOrFloatBitWidth() < 32 ? Type(Float32Type::get(&e.context)) : given;
-  y = e.cast(y, wide);
+  Type given = x.element();
+  y = e.widened(y);
   Operand parts[3];
   for (int64_t i = 0, start = 0; i < 3; start += (*widths)[i++])
     if (Operand part = e.part(y, 2, start, (*widths)[i]))
@@ -267,7 +267,7 @@ void importRuntimeAttention(Node &n) {
   Operand scores = attentionScores(e, q, k, scale != 0 ? scale : 1 / std::sqrt(double(q.sizes()[3].getFixed())));
   Operand biased = bias ? e.add(scores, bias) : scores;
   if (n.has(5))
-    biased = e.add(biased, e.cast(n.in(5), wide));
+    biased = e.add(biased, e.widened(n.in(5)));
   if (biased && biased.sizes() != scores.sizes())
     return (void)e.malformed("masks of scores " + str(biased.sizes()) + ", expected " + str(scores.sizes()));
   if (biased)

@@ -72,21 +72,6 @@ static std::optional<SmallVector<Run>> runsOf(Outside outside, int64_t before, i
   return runs;
 }
 
-static Operand paddedByValue(Emit &e, const Operand &x, int64_t axis, int64_t before, int64_t behind,
-                             const Operand &value) {
-  SmallVector<Operand> parts;
-  auto block = [&](int64_t count) {
-    Sizes sizes = x.sizes();
-    sizes[axis] = Size(count);
-    if (count)
-      parts.push_back(e.broadcast(value, sizes));
-  };
-  block(before);
-  parts.push_back(x);
-  block(behind);
-  return e.concat(parts, axis);
-}
-
 static Operand paddedByItself(Emit &e, const Operand &x, int64_t axis, int64_t before, int64_t behind,
                               Outside outside) {
   int64_t length = x.sizes()[axis].getFixed(), padded = before + length + behind;
@@ -162,7 +147,7 @@ void importPad(Node &n) {
             behind = std::max<int64_t>(pad.behind, 0);
     x = e.part(x, pad.axis, cut, x.sizes()[pad.axis].getFixed() - cut - std::max<int64_t>(-pad.behind, 0));
     if (x && before + behind > 0)
-      x = *outside == Outside::zero ? paddedByValue(e, x, pad.axis, before, behind, value)
+      x = *outside == Outside::zero ? e.padded(x, pad.axis, before, behind, value)
                                     : paddedByItself(e, x, pad.axis, before, behind, *outside);
     if (!x)
       return;

@@ -33,17 +33,8 @@ static Operand gathered(Node &n, const Operand &x, const Counts &counts, ArrayRe
 
 /// An image with a margin of `outside` along an axis, so that all windows lie in it.
 static Operand withMargin(Emit &e, const Operand &x, int64_t axis, const Windows &along, double outside) {
-  SmallVector<Operand> parts{x};
-  auto margin = [&](int64_t length) {
-    Sizes sizes = x.sizes();
-    sizes[axis] = Size(length);
-    return e.broadcast(e.scalar(outside, x), sizes);
-  };
-  if (along.before > 0)
-    parts.insert(parts.begin(), margin(along.before));
-  if (int64_t behind = along.reach() - along.before - along.size; behind > 0)
-    parts.push_back(margin(behind));
-  return parts.size() > 1 ? e.concat(parts, axis) : x;
+  int64_t behind = along.reach() - along.before - along.size;
+  return e.padded(x, axis, along.before, std::max<int64_t>(behind, 0), e.scalar(outside, x));
 }
 
 static Operand combine(Emit &e, ReduceKind kind, const Operand &a, const Operand &b) {
