@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Kernels are told apart by their text, and by the order of the sizes that a launch gives them.
+// Kernels are told apart by what they are but for their names, and by the order of the sizes that a launch gives them.
 #include "KernelSet.h"
+#include "dialects/plan/SameButForName.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -11,13 +12,13 @@ using namespace mlir;
 namespace tutti {
 
 KernelSet::KernelSet(ArrayRef<PlannedModule> planned) {
-  llvm::StringMap<unsigned> known;
+  llvm::StringMap<MapButForName<unsigned>> known; // by the sizes' order
   llvm::StringSet<> names;
   for (auto [m, each] : llvm::enumerate(planned)) {
     std::string sizes = llvm::join(programOf(each.module).sizeOrder(), " ");
     ofModule.emplace_back();
     for (auto kernel : ModuleOp(each.module).getOps<plan::KernelOp>()) {
-      auto [place, fresh] = known.try_emplace(sizes + "\n" + kernel.textButForName(), kernels.size());
+      auto [place, fresh] = known[sizes].try_emplace(kernel, kernels.size());
       if (fresh) {
         std::string name = kernel.getSymName().str();
         for (unsigned i = 2; !names.insert(name).second; ++i)

@@ -85,15 +85,6 @@ std::optional<std::string> KernelOp::unknownSize(llvm::function_ref<bool(StringR
   return unknown;
 }
 
-std::string KernelOp::textButForName() {
-  std::string name = getSymName().str(), text;
-  setSymName("");
-  llvm::raw_string_ostream stream(text);
-  (*this)->print(stream, OpPrintingFlags().useLocalScope());
-  setSymName(name);
-  return text;
-}
-
 LogicalResult KernelOp::verify() {
   size_t arguments = getBody().getNumArguments();
   Block &body = getBody().front();

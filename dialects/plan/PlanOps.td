@@ -88,8 +88,6 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, T
     bool hasHeads();
     /// A size of what the kernel takes or computes that `isKnown` denies; nothing if it knows all.
     ::std::optional<::std::string> unknownSize(::llvm::function_ref<bool(::llvm::StringRef)> isKnown);
-    /// Equal for kernels that are equal but for their names.
-    ::std::string textButForName();
   }];
   let hasVerifier = 1;
 }

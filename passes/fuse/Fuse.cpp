@@ -2,6 +2,7 @@
 // tutti-fuse: computing ops become kernels, one for ops that share their rows.
 #include "Columns.h"
 #include "Launches.h"
+#include "dialects/plan/SameButForName.h"
 #include "dialects/tutti/Mistake.h"
 #include "dialects/tutti/Model.h"
 #include "passes/Passes.h"
@@ -59,11 +60,11 @@ public:
 private:
   SymbolTable symbols;
   bool packsRows;
-  llvm::StringMap<std::string> kernels; ///< a kernel as text, but for its name -> its name
+  MapButForName<std::string> kernels; ///< and their names
 
   /// The name of the kernel, or of its equal that the module has already.
   std::string insertOnce(plan::KernelOp kernel) {
-    auto [known, fresh] = kernels.try_emplace(kernel.textButForName());
+    auto [known, fresh] = kernels.try_emplace(kernel);
     if (fresh)
       known->second = symbols.insert(kernel).str(); // a weight may have its name
     else

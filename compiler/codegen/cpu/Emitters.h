@@ -4,9 +4,8 @@
 #define TUTTI_COMPILER_CODEGEN_CPU_EMITTERS_H
 
 #include "Step.h"
+#include "dialects/plan/SameButForName.h"
 #include "passes/analysis/TopPlan.h"
-
-#include "llvm/ADT/StringMap.h"
 
 namespace tutti {
 
@@ -105,8 +104,8 @@ struct HeadPlace {
 /// One answer of the members for a tile of rows (Heads.cpp).
 void emitHead(Code &code, HeadOp head, const HeadPlace &place);
 
-/// The functions of steps in a module, by their text: steps that are equal, of one kernel or of several, are one.
-using StepFunctions = llvm::StringMap<std::string>;
+/// The functions of steps in a module, and their names: steps that are equal, of one kernel or of several, are one.
+using StepFunctions = MapButForName<std::string>;
 
 /// The kernel's function, named `name`, for one level, into a module of llvm, scf, arith, math and vector ops
 /// (Kernel.cpp); how it is called stands in runtime/device/cpu/Engine.h. `steps` are those that the module has, and

@@ -95,10 +95,7 @@ private:
     emitter.finish();
     if (broken.empty())
       broken = emitter.broken;
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    emitter.function.print(stream, OpPrintingFlags().useLocalScope());
-    auto [place, isNew] = known.try_emplace(text, "step" + std::to_string(known.size()));
+    auto [place, isNew] = known.try_emplace(emitter.function, "step" + std::to_string(known.size()));
     if (isNew)
       emitter.function.setSymName(place->second);
     else
