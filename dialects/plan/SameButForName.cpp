@@ -20,10 +20,9 @@ unsigned SameButForName::getHashValue(const Operation *constOp) {
   llvm::hash_code hash = llvm::hash_combine(op->getName(), attributesButName(op));
   for (Region &region : op->getRegions())
     region.walk([&](Operation *inner) {
-      hash = llvm::hash_combine(
-          hash, OperationEquivalence::computeHash(inner, OperationEquivalence::ignoreHashValue,
-                                                  OperationEquivalence::ignoreHashValue,
-                                                  OperationEquivalence::Flags::IgnoreLocations));
+      hash = llvm::hash_combine(hash, OperationEquivalence::computeHash(inner, OperationEquivalence::ignoreHashValue,
+                                                                        OperationEquivalence::ignoreHashValue,
+                                                                        OperationEquivalence::Flags::IgnoreLocations));
     });
   return hash;
 }

@@ -11,6 +11,7 @@
 
 #include <optional>
 #include <string>
+#include <tuple>
 
 namespace tutti {
 
@@ -40,6 +41,8 @@ public:
   bool isKnownLarger(const Size &other) const { return symbols == other.symbols && factor > other.factor; }
   bool operator==(const Size &other) const { return factor == other.factor && symbols == other.symbols; }
   bool operator!=(const Size &other) const { return !(*this == other); }
+  /// Some order, for containers.
+  bool operator<(const Size &other) const { return std::tie(factor, symbols) < std::tie(other.factor, other.symbols); }
   friend llvm::hash_code hash_value(const Size &size) {
     return llvm::hash_combine(size.factor, llvm::hash_combine_range(size.symbols));
   }

@@ -48,19 +48,13 @@ SmallVector<Value> StepEmitter::streamsOf(Body body) {
   return streams;
 }
 
-static std::string text(const Distance &distance) {
-  std::string all;
-  for (const Size &size : distance)
-    all += size.str() + " ";
-  return all;
-}
-
 Value StepEmitter::need(Need::Kind kind, Value value, StringRef symbol, const Distance &offset) {
-  auto [it, fresh] = given.try_emplace({int(kind), value.getAsOpaquePointer(), symbol.str(), text(offset)});
+  Need asked{kind, value, symbol.str(), offset};
+  auto [it, fresh] = given.try_emplace(asked);
   if (fresh) {
     bool number = kind == Need::member || kind == Need::firstRow || kind == Need::rows || kind == Need::size;
     it->second = function.getBody().front().addArgument(number ? code.i64() : code.ptr(), code.loc);
-    needs.push_back({kind, value, symbol.str(), offset});
+    needs.push_back(asked);
   }
   return it->second;
 }
@@ -246,10 +240,10 @@ StepEmitter::Address StepEmitter::wholeAddressOf(Value value, AffineMap access) 
   }
   if (fixed)
     offset.push_back(Size(fixed));
-  std::set<std::string> &known = offsets[value];
-  bool isGiven = known.size() < mostOffsets || known.contains(text(offset));
+  std::set<Distance> &known = offsets[value];
+  bool isGiven = known.size() < mostOffsets || known.contains(offset);
   if (isGiven)
-    known.insert(text(offset));
+    known.insert(offset);
   address.base = need(Need::basePointer, value, {}, isGiven ? offset : Distance());
   if (!isGiven)
     for (const Size &size : offset)

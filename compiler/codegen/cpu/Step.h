@@ -17,7 +17,7 @@ namespace tutti {
 /// A number of bytes: a sum of sizes.
 using Distance = llvm::SmallVector<Size, 1>;
 
-/// What a step's function is given by the kernel's. Steps with equal text are one function, called with other values.
+/// What a step's function is given by the kernel's. Equal steps are one function, called with other values.
 struct Need {
   enum Kind {
     rowPointer,  ///< of `value`, at this member and the first row of the tile
@@ -32,6 +32,13 @@ struct Need {
   mlir::Value value;
   std::string symbol;
   Distance offset = {}; ///< added to a base pointer
+
+  bool operator<(const Need &other) const { return key() < other.key(); }
+
+private:
+  std::tuple<Kind, void *, const std::string &, const Distance &> key() const {
+    return {kind, value.getAsOpaquePointer(), symbol, offset};
+  }
 };
 
 /// A place of the kernel's index space: one row, and one column or 16 from `column` on.
@@ -203,8 +210,8 @@ private:
   mlir::Value evaluate(mlir::AffineExpr expr, llvm::ArrayRef<mlir::Value> dims);
   bool varies(mlir::AffineMap access, Point &point);
 
-  std::map<std::tuple<int, void *, std::string, std::string>, mlir::Value> given;
-  llvm::DenseMap<mlir::Value, std::set<std::string>> offsets; ///< at which a value's pointers are given, as text
+  std::map<Need, mlir::Value> given;
+  llvm::DenseMap<mlir::Value, std::set<Distance>> offsets; ///< at which a value's pointers are given
   llvm::DenseMap<std::tuple<mlir::Value, mlir::AffineMap, int64_t>, std::unique_ptr<Scattered>>
       scattered; ///< by columns, too
 };
