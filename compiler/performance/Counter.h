@@ -66,7 +66,6 @@ private:
   double product(llvm::ArrayRef<Size> of);
   /// The number of terms of a contraction's sum.
   double termsOf(ContractOp op);
-  /// The layout of the weight.
   double warps() const { return double(geometry.threads) / 32; }
 
   /// The bytes of a value in global memory, of all members or of one.

@@ -7,6 +7,7 @@
 #include "Device.h"
 #include "passes/analysis/Numerics.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 #include <algorithm>
@@ -297,18 +298,23 @@ void Counter::countSlices(Contraction c, double bytes) {
   step->chain.shared += meetings + stages;
 }
 
-/// The values that all rows of a column share and a contraction's endings read.
-static void columnsOf(Value value, Value sums, AffineMap access, llvm::DenseSet<Value> &found) {
-  auto map = value.getDefiningOp<MapOp>();
-  if (value == sums)
-    return;
-  if (!map || !isMadeOf(value, sums)) {
-    if (isOfColumn(access))
+/// How many values that all rows of a column share what a step stores of its sums is made of.
+static size_t columnsReadBy(const Step &step) {
+  Value sums = ContractOp(step.contraction).getResult();
+  llvm::DenseSet<Value> found;
+  llvm::SmallSetVector<std::pair<Value, AffineMap>, 16> made; // gates read a value and what is made of it
+  for (Value value : step.stores)
+    made.insert({value, ownRow(RowForm::of(typeOf(value)), value.getContext())});
+  for (size_t i = 0; i < made.size(); ++i) {
+    auto [value, access] = made[i];
+    auto map = value.getDefiningOp<MapOp>();
+    if (map && isMadeOf(value, sums))
+      for (auto [index, input] : llvm::enumerate(map.getInputs()))
+        made.insert({input, operandAccess(map, index, access)});
+    else if (value != sums && isOfColumn(access))
       found.insert(value);
-    return;
   }
-  for (auto [i, input] : llvm::enumerate(map.getInputs()))
-    columnsOf(input, sums, operandAccess(map, i, access), found);
+  return found.size();
 }
 
 /// What all rows of a column share is read before the products, and of a panel while the one before is stored, unless
@@ -317,15 +323,7 @@ bool Counter::readsColumnsLater() {
   const CudaGeometry &g = geometry;
   if (!g.warps.wide && g.warps.slices == 1 && (g.warps.panels > 1 || g.warps.rowTiles > 2))
     return true;
-  return llvm::any_of(steps.steps, [&](const Step &of) {
-    if (!isOnTensorCores(of))
-      return false;
-    llvm::DenseSet<Value> found;
-    for (Value value : of.stores)
-      columnsOf(value, ContractOp(of.contraction).getResult(), ownRow(RowForm::of(typeOf(value)), kernel.getContext()),
-                found);
-    return found.size() > 2;
-  });
+  return llvm::any_of(steps.steps, [](const Step &of) { return isOnTensorCores(of) && columnsReadBy(of) > 2; });
 }
 
 /// What follows the sums, from the registers, as fragments lie: of a panel a lane has two runs of neighbouring columns

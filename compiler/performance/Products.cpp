@@ -110,7 +110,7 @@ double Counter::countPanels(Contraction c) {
 }
 
 /// contract.cuh: a warp's units are panels of 32 columns and some rows, one panel's after the other. Where it keeps the
-/// weights it loads them once a panel, else eight at a time for each unit. tensor.cuh, on a device without tensor
+/// weights it loads them once a panel, else eight at a time for each unit. plain.cuh, on a device without tensor
 /// cores: a weight and eight elements for each k.
 double Counter::countPanels(Contraction c, int64_t panels) {
   double K = double(c.K), atOnce = rowsAtOnce(c), most = 0, loads = 0; // of a panel's weights, by a warp and by all

@@ -120,7 +120,7 @@ private:
       std::string value = expression(&op);
       if (value.empty())
         return fail(ExitCode::internal, "no CUDA spelling of " + op.getName().getStringRef().str() + " on " +
-                                            text_(op.getResult(0).getType()));
+                                            textOf(op.getResult(0).getType()));
       if (isa<arith::ConstantOp>(op)) {
         names[op.getResult(0)] = value;
         continue;
@@ -173,11 +173,6 @@ private:
     return llvm::Error::success();
   }
 
-  static std::string text_(Type type) {
-    std::string text;
-    llvm::raw_string_ostream(text) << type;
-    return text;
-  }
   std::string arg(Operation *op, unsigned i) { return names[op->getOperand(i)]; }
   std::string infix(Operation *op, const char *symbol) { return arg(op, 0) + " " + symbol + " " + arg(op, 1); }
   std::string call(Operation *op, llvm::StringRef function) {

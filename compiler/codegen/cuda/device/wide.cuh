@@ -142,7 +142,8 @@ private:
 
   /// The warpgroup's threads meet.
   __device__ __forceinline__ static void meet() {
-    static_assert(Tile::threads / 128 <= NamedBarriers::mostColumns, "each warpgroup has a barrier");
+    static_assert(Tile::threads == 128 * Tile::warpColumns && Tile::warpColumns <= NamedBarriers::mostColumns,
+                  "each warpgroup has columns of its own, and a barrier");
     barrierSync(NamedBarriers::columns + Tile::column(), 128);
   }
   /// Where a stage has no second chunk its rows are zeros, and its weights those of the first.
