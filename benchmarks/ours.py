@@ -93,7 +93,8 @@ class Ours:
         self.results = {}
         for out, head, shape in outs:
             element = dtype[out] if isinstance(dtype, dict) else dtype
-            array = aligned(np.full(shape, np.nan if issubclass(element, np.floating) else -1, element))
+            unwritten = np.array(np.nan if issubclass(element, np.floating) else -1).astype(element)
+            array = aligned(np.full(shape, unwritten, element))
             self.results[out if head == "members" else f"{out}.{head}"] = array
             self.check(self.lib.tutti_session_bind_output(self.session, head.encode(), c.byref(tensor(out, array))))
         self.bind, self.go = self.lib.tutti_session_bind_input, self.lib.tutti_session_run
