@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 # Numbers of tutti_dtype_t in tutti.h.
-DTYPES = {np.bool_: 1, np.int32: 10, np.int64: 12, np.float16: 20, np.float32: 22, np.float64: 23}
+DTYPES = {np.bool_: 1, np.int8: 6, np.uint8: 7, np.int16: 8, np.uint16: 9, np.int32: 10, np.uint32: 11, np.int64: 12, np.uint64: 13, np.float16: 20,
+          np.float32: 22, np.float64: 23}
 
 
 class Error(c.Structure):
