@@ -109,7 +109,6 @@ private:
   static bool keepsWeights(Contraction c);
   static double rowsAtOnce(Contraction c); ///< rows that a thread multiplies at a time, by fma
   double rowLoads(Contraction c);
-  bool copiesRows(Contraction c); ///< Contraction::copiesRows
   /// Counts what follows the sums of so many elements, of which a lane has `each`.
   void countEnd(const Step &of, double elements, double each, bool fragments = false);
 

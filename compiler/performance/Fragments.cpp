@@ -143,7 +143,7 @@ void Counter::countCopiedRows(Contraction c) {
 
 /// Its rows lie in shared memory as fragments want them.
 bool Counter::liesInHalves(Contraction c) {
-  return steps.places.lookup(c.op.getLhs()).narrow || (geometry.copyOffset >= 0 && c.copiesRows(steps, geometry));
+  return steps.places.lookup(c.op.getLhs()).narrow || c.isCopied(steps, geometry);
 }
 
 /// What a warp that has these panels does for 16 k of them, but for the products.
@@ -181,7 +181,7 @@ void Counter::countFragments(Contraction c, const Share &own) {
   double groups = std::ceil(double(c.K) / 16), stages = double(c.stages(g)), m = rowTiles();
   double passes = stages / std::ceil(double(c.K) / double(g.stageK()));
   bool chunks = step->product == NumericsProduct::tf32x3, streams = c.streamsRows(steps, g);
-  if (g.copyOffset >= 0 && c.copiesRows(steps, g))
+  if (c.isCopied(steps, g))
     countCopiedRows(c);
 
   // Each row of warps reads all weights, and each warp that has panels all of its rows. A slice has its share of the

@@ -44,7 +44,7 @@ void Counter::countContraction(const Step &of) {
   touch(c.op.getRhs());
   if (steps.places.lookup(c.op.getLhs()).kind != Place::scratch)
     touch(c.op.getLhs());
-  if (copiesRows(c)) {
+  if (c.isCopied(steps, geometry)) {
     double elements = rows * double(c.K);
     Reading one = {.integer = 6, .moves = 2};
     add(elements, one);
@@ -147,10 +147,9 @@ double Counter::rowsAtOnce(Contraction c) { return keepsWeights(c) ? 4 : 8; }
 
 /// Of the elements of a row: four neighbours are one load, where they lie so.
 double Counter::rowLoads(Contraction c) {
-  bool inScratch = steps.places.lookup(c.op.getLhs()).kind == Place::scratch, copied = copiesRows(c);
+  bool inScratch = steps.places.lookup(c.op.getLhs()).kind == Place::scratch, copied = c.isCopied(steps, geometry);
   return c.K % 4 == 0 || inScratch || copied ? double(c.K / 4 + c.K % 4) : double(c.K);
 }
-bool Counter::copiesRows(Contraction c) { return geometry.copyOffset >= 0 && c.copiesRows(steps, geometry); }
 
 /// The last one to eight columns: up to 64 k a thread a sum, else half a warp, 16 lanes over k.
 double Counter::countLast(Contraction c, const rt::PanelBlock &block) {

@@ -22,7 +22,7 @@ static std::string leftOperand(KernelText &k, ArrayRef<Contraction> layers) {
                    place.narrow ? "NarrowRows<Shared<" + narrowElement(place) + ">" : "Rows<Shared<float>",
                    chosenOf(layersFrom(0, views.size()), views), numberText(place.stride));
   }
-  if (k.geometry.copyOffset >= 0 && c.copiesRows(k.steps, k.geometry))
+  if (c.isCopied(k.steps, k.geometry))
     return formatv("  const auto left = copiedRows<{0}, {1}>(t.rows, {2});\n", c.K, k.geometry.copyOffset,
                    globalRows(k, c));
   return formatv("  const Rows<Global<{0}float>> left{{{1}, {2}};\n", place.kind == Place::argument ? "const " : "",

@@ -33,27 +33,31 @@ StringRef Contraction::math() const {
   llvm_unreachable("fma is not on tensor cores");
 }
 
-bool Contraction::readsInput(const Steps &steps, const CudaGeometry &geometry) {
-  return onTensorCores() && steps.places.find(op.getLhs())->second.kind == Place::argument &&
-         !(geometry.copyOffset >= 0 && copiesRows(steps, geometry));
+Value Contraction::rows() const {
+  ContractOp product = op;
+  return product.getLhs();
 }
 
-bool Contraction::streamsRows(const Steps &steps, const CudaGeometry &geometry) {
+bool Contraction::readsInput(const Steps &steps, const CudaGeometry &geometry) const {
+  return onTensorCores() && steps.places.find(rows())->second.kind == Place::argument && !isCopied(steps, geometry);
+}
+
+bool Contraction::streamsRows(const Steps &steps, const CudaGeometry &geometry) const {
   return readsInput(steps, geometry) && geometry.warps.slices == 1;
 }
 
-bool Contraction::copiesRows(const Steps &steps, const CudaGeometry &geometry) {
+bool Contraction::wantsCopies(const Steps &steps, const CudaGeometry &geometry) const {
   if (!isPanels(op))
     return false;
   if (!isOfWarps(geometry))
-    return K % 4 != 0 && K <= 64 && steps.places.find(op.getLhs())->second.kind != Place::scratch;
+    return K % 4 != 0 && K <= 64 && steps.places.find(rows())->second.kind != Place::scratch;
   // Of a single input, as there is one place for copies.
-  return wordBytes() == 2 && steps.places.find(op.getLhs())->second.kind == Place::argument &&
+  return wordBytes() == 2 && steps.places.find(rows())->second.kind == Place::argument &&
          llvm::all_of(steps.steps, [&](const Step &step) {
            if (!step.contraction || !isPanels(step.contraction))
              return true;
-           Value rows = ContractOp(step.contraction).getLhs();
-           return rows == op.getLhs() || steps.places.find(rows)->second.kind != Place::argument;
+           Value others = ContractOp(step.contraction).getLhs();
+           return others == rows() || steps.places.find(others)->second.kind != Place::argument;
          });
 }
 

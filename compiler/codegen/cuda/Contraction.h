@@ -24,12 +24,16 @@ struct Contraction {
   rt::Layout layout() const;    ///< of the weight
   /// Whether warps multiply its tiles on tensor cores. Otherwise single threads do, at the same precision.
   bool isOfWarps(const CudaGeometry &geometry) const { return onTensorCores() && geometry.warps.rows > 0; }
+  mlir::Value rows() const;
   /// Whether its rows are read in place from an input; whether they arrive stage by stage with the weights.
-  bool readsInput(const Steps &steps, const CudaGeometry &geometry);
-  bool streamsRows(const Steps &steps, const CudaGeometry &geometry);
-  /// Whether its rows are copied to shared memory first. They are if four neighbours of an input's row cannot be read
-  /// by one load, or if every reader would have to round them to 16 bits again.
-  bool copiesRows(const Steps &steps, const CudaGeometry &geometry);
+  bool readsInput(const Steps &steps, const CudaGeometry &geometry) const;
+  bool streamsRows(const Steps &steps, const CudaGeometry &geometry) const;
+  /// Whether its rows are better copied to shared memory first: where four neighbours of an input's row cannot be read
+  /// by one load, or every reader would have to round them to 16 bits again. And whether they are, as there is room.
+  bool wantsCopies(const Steps &steps, const CudaGeometry &geometry) const;
+  bool isCopied(const Steps &steps, const CudaGeometry &geometry) const {
+    return geometry.copyOffset >= 0 && wantsCopies(steps, geometry);
+  }
   /// The distance between two copied rows in elements, and the bytes of one.
   int64_t copiedStride(const CudaGeometry &geometry) const;
   int64_t copiedBytes(const CudaGeometry &geometry) const {

@@ -31,7 +31,7 @@ CudaGeometry withMemory(CudaGeometry g, const Steps &steps, bool copies) {
   g.flagOffset = llvm::alignTo(g.rows * steps.scratchPerRow, 16);
   int64_t copied = 0;
   for (const Step &step : steps.steps)
-    if (copies && step.contraction && Contraction(step.contraction).copiesRows(steps, g))
+    if (copies && step.contraction && Contraction(step.contraction).wantsCopies(steps, g))
       copied = std::max(copied, Contraction(step.contraction).copiedBytes(g));
   if (copied) {
     g.copyOffset = g.flagOffset;

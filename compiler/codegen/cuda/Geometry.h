@@ -73,7 +73,7 @@ struct CudaGeometry {
   WeightRing ring = {};
   Exchange exchange = {};
   int64_t flagOffset = 0;  ///< where the heads' flag lies in shared memory
-  int64_t copyOffset = -1; ///< where rows are copied to (Contraction::copiesRows); -1: nowhere
+  int64_t copyOffset = -1; ///< where rows are copied to (Contraction::isCopied); -1: nowhere
 
   /// A block goes on to further members, whose weights the producer fetches in the meantime. If the grid has n blocks
   /// along y and z, a block takes every n-th member; n may also be the number of members.

@@ -19,7 +19,7 @@ struct Copy {
 };
 static Copy copyOf(KernelText &k, ArrayRef<Contraction> layers) {
   for (Contraction c : layers) {
-    if (k.geometry.copyOffset < 0 || !c.copiesRows(k.steps, k.geometry))
+    if (!c.isCopied(k.steps, k.geometry))
       continue;
     Copy copy;
     copy.once = k.geometry.persistent && !RowForm::of(typeOf(c.op.getLhs())).lifted;

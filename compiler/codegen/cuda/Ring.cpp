@@ -47,17 +47,12 @@ bool hasAllRows(ArrayRef<Ending> endings, Value rows) {
   });
 }
 
-/// The rows of `c` are copied to shared memory.
-static bool isCopied(KernelText &k, Contraction c) {
-  return k.geometry.copyOffset >= 0 && c.copiesRows(k.steps, k.geometry);
-}
-
 StringRef kindOfRows(KernelText &k, Contraction c) {
   const Place &place = k.steps.places.find(c.op.getLhs())->second;
-  return c.readsInput(k.steps, k.geometry) ? "ofInput"
-         : place.kind == Place::result     ? "inGlobal"
-         : place.narrow || isCopied(k, c)  ? "halves"
-                                           : "floats";
+  return c.readsInput(k.steps, k.geometry)                 ? "ofInput"
+         : place.kind == Place::result                     ? "inGlobal"
+         : place.narrow || c.isCopied(k.steps, k.geometry) ? "halves"
+                                                           : "floats";
 }
 
 /// Where they lie.
@@ -65,7 +60,7 @@ static std::string rowsText(KernelText &k, Contraction c, ArrayRef<Ending> endin
   const CudaGeometry &g = k.geometry;
   const Place &place = k.steps.places.find(c.op.getLhs())->second;
   StringRef kind = kindOfRows(k, c);
-  if (isCopied(k, c))
+  if (c.isCopied(k.steps, k.geometry))
     return formatv("{0}, {1}, {2}", kind, numberText(g.copyOffset), numberText(c.copiedStride(g)));
   if (kind == "ofInput" || kind == "inGlobal")
     return globalRows(k, c);

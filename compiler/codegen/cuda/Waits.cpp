@@ -129,8 +129,7 @@ private:
   /// Warps without a row of their own read others' rows: of a warpgroup, which multiplies together, where a layer's
   /// rows are not there past the last (shareOf of device/tensor.cuh).
   bool readsOthersRows(size_t layer) const {
-    ContractOp product = layers[layer].op;
-    Value rows = product.getLhs();
+    Value rows = layers[layer].rows();
     return k.geometry.warps.wide && k.steps.places.find(rows)->second.kind == Place::scratch &&
            !hasAllRows(endings, rows);
   }
@@ -163,8 +162,7 @@ private:
 
   /// Whether what a layer stores in shared memory lies where a member's last one reads.
   bool overwritesLast(const Ending &ending) const {
-    ContractOp product = layers.back().op;
-    auto read = ScratchRange::of(product.getLhs(), k.steps);
+    auto read = ScratchRange::of(layers.back().rows(), k.steps);
     return llvm::any_of(ending.targets, [&](const Ending::Target &target) {
       return ScratchRange::of(target.value, k.steps).overlaps(read);
     });
