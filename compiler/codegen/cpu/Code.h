@@ -78,7 +78,7 @@ public:
   /// The first of every `step` elements, 16 of them: vectors side by side, from which they are taken. `mask`: null, or
   /// a constant; nothing behind the last element that counts is touched.
   mlir::Value loadStrided(mlir::Type element, mlir::Value pointer, int64_t step, mlir::Value mask);
-  /// Elements side by side, each of them `times` times: 16 in all. `mask` as there.
+  /// Elements side by side, each of them `times` times, from the first one's first on: 16 in all. `mask` as there.
   mlir::Value loadRepeated(mlir::Type element, mlir::Value pointer, int64_t times, mlir::Value mask);
   /// Elements at `offsets` (vector of i64 or i32, in bytes) from the pointer, as many, at multiples of `align` bytes
   /// (0: of their size).

@@ -281,6 +281,22 @@ Value StepEmitter::pointerTo(Value value, AffineMap access, Point &point) {
 /// Elements so far apart are taken from vectors that lie side by side; a gather is as fast where they are further.
 static constexpr int64_t mostShuffled = 4;
 
+/// Whether a number is a multiple of another one, as far as loops, sums and products tell.
+static bool isMultiple(Value number, int64_t of) {
+  APInt known;
+  if (matchPattern(number, m_ConstantInt(&known)))
+    return known.getSExtValue() % of == 0;
+  if (auto argument = dyn_cast<BlockArgument>(number)) {
+    auto loop = dyn_cast_or_null<scf::ForOp>(argument.getOwner()->getParentOp());
+    return loop && loop.getInductionVar() == argument && isMultiple(loop.getLowerBound(), of) &&
+           isMultiple(loop.getStep(), of);
+  }
+  if (auto sum = number.getDefiningOp<arith::AddIOp>())
+    return isMultiple(sum.getLhs(), of) && isMultiple(sum.getRhs(), of);
+  auto product = number.getDefiningOp<arith::MulIOp>();
+  return product && (isMultiple(product.getLhs(), of) || isMultiple(product.getRhs(), of));
+}
+
 /// How often each element of a run is read, one column after the other; nothing where that is not so.
 std::optional<int64_t> StepEmitter::timesOf(const Address &address) {
   unsigned column = steps.form.dims() - 1;
@@ -333,7 +349,7 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
   if (!anyVector && step && *step > 1 && *step <= mostShuffled && vary && isKnown)
     return code.loadStrided(element, pointerOf(address, dims, bytes), *step, point.mask);
   if (std::optional<int64_t> times = timesOf(address);
-      times && !anyVector && vary && isKnown && point.extra.empty() && isOverWholeRow())
+      times && !anyVector && vary && isKnown && point.extra.empty() && isMultiple(point.column, *times))
     return code.loadRepeated(element, pointerOf(address, dims, bytes), *times, point.mask);
   dims[column] = code.add(code.splat(point.column), code.laneNumbers());
   Value offsets = code.splat(code.num(0));
