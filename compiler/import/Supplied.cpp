@@ -145,17 +145,15 @@ uint64_t digestOf(uint64_t model, const SafetensorsFile *weights, const ImportOp
 }
 
 llvm::Expected<uint64_t> digestOf(const MemberFiles &files, const ImportOptions &options) {
-  uint64_t model;
-  if (isMlir(files.model)) {
-    auto mapped = MappedFile::open(files.model);
-    if (!mapped)
-      return mapped.takeError();
-    model = rt::xxh64((*mapped)->data(), (*mapped)->size());
-  } else {
-    auto file = OnnxFile::open(files.model);
-    if (!file)
-      return file.takeError();
-    model = (*file)->digest();
+  auto mapped = MappedFile::open(files.model);
+  if (!mapped)
+    return mapped.takeError();
+  uint64_t model = rt::xxh64((*mapped)->data(), (*mapped)->size());
+  if (!isMlir(files.model)) {
+    if (auto file = OnnxFile::open(files.model))
+      model = (*file)->digest();
+    else
+      llvm::consumeError(file.takeError()); // no model, and so no tensors elsewhere
   }
   std::shared_ptr<SafetensorsFile> weights;
   if (!files.weights.empty()) {

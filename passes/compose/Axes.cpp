@@ -6,6 +6,7 @@
 #include "Patterns.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Rows.h"
+#include "passes/analysis/Target.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -98,12 +99,12 @@ struct JoinNeighbours : OpRewritePattern<MapOp> {
 };
 
 /// Two axes that a move reads at the quotient and the rest of one place are one axis, which it reads at that place: so
-/// the pixels of an image are neighbours in rows, too, whose channels become columns.
+/// the pixels of an image are neighbours in rows, too, whose channels become columns. CUDA threads divide.
 struct JoinDivided : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
-    std::optional<AffineMap> access =
-        op.isMove() && !staysInKernel(op) ? withoutSymbols(op.getAccess(0)) : std::nullopt;
+    bool isRead = op.isMove() && !staysInKernel(op) && TargetTraits::of(op).packsNarrowRows;
+    std::optional<AffineMap> access = isRead ? withoutSymbols(op.getAccess(0)) : std::nullopt;
     Sizes from = getSizes(typeOf(op.getInputs()[0]));
     for (unsigned i = 0; access && i + 1 < from.size(); ++i) {
       auto quotient = dyn_cast<AffineBinaryOpExpr>(access->getResult(i));
