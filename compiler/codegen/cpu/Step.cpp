@@ -297,7 +297,8 @@ static bool isMultiple(Value number, int64_t of) {
   return product && (isMultiple(product.getLhs(), of) || isMultiple(product.getRhs(), of));
 }
 
-/// How often each element of a run is read, one column after the other; nothing where that is not so.
+/// How often each element of a run is read, one column after the other; nothing where that is not so. The address names
+/// no dims behind the column.
 std::optional<int64_t> StepEmitter::timesOf(const Address &address) {
   unsigned column = steps.form.dims() - 1;
   for (int64_t times : {2, 4, 8}) {
@@ -306,7 +307,7 @@ std::optional<int64_t> StepEmitter::timesOf(const Address &address) {
     for (const Address::Term &term : address.terms) {
       AffineExpr quotient = getAffineDimExpr(column, term.index.getContext()).floorDiv(times),
                  number = getAffineDimExpr(column + 1, term.index.getContext()),
-                 index = term.index.isFunctionOfDim(column + 1) ? term.index : term.index.replace(quotient, number);
+                 index = term.index.replace(quotient, number);
       std::optional<int64_t> along = slope(index, column + 1);
       are &= !index.isFunctionOfDim(column) && along && (*along == 0 || term.fixed);
       step += are && *along ? *along * *term.fixed : 0;
@@ -348,8 +349,9 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
   bool isKnown = !point.mask || matchPattern(point.mask, m_Constant());
   if (!anyVector && step && *step > 1 && *step <= mostShuffled && vary && isKnown)
     return code.loadStrided(element, pointerOf(address, dims, bytes), *step, point.mask);
-  if (std::optional<int64_t> times = timesOf(address);
-      times && !anyVector && vary && isKnown && point.extra.empty() && isMultiple(point.column, *times))
+  bool isPlain = vary && isKnown && point.extra.empty();
+  if (std::optional<int64_t> times = isPlain ? timesOf(address) : std::nullopt;
+      times && isMultiple(point.column, *times))
     return code.loadRepeated(element, pointerOf(address, dims, bytes), *times, point.mask);
   dims[column] = code.add(code.splat(point.column), code.laneNumbers());
   Value offsets = code.splat(code.num(0));

@@ -74,12 +74,12 @@ struct Loop {
     bool byRows = false;
     // Each stage of a ring by cp.async begins with a barrier of its own.
     if (isCluster() || k.geometry.ring.bulkCopies) {
-      bool apart = isCluster() && !givesNothing();
+      bool meets = isCluster() && !givesNothing();
       if (!isCluster() && !others.front().steps.empty())
         all.before = textOf(Meet::block);
       for (size_t i = 0; i < layers.size(); ++i) {
         std::string &before = i > 0 ? all.layers[i - 1].behind : all.before;
-        if (apart) {
+        if (meets) {
           before += waitInCluster(i, all.layers[i]);
         } else if (i > 0 && !isCluster()) {
           bool own = waitsByRows(i);

@@ -53,7 +53,7 @@ void importRuntimeFusedGemm(Node &n) {
   double numbers[2] = {0, 0};
   for (StringRef attribute : {"alpha", "beta", "gamma"}) // the runtime copies whatever the node had
     n.floatAttr(("activation_" + attribute).str(), 0);
-  for (int i = 0; activation && i < 2; ++i)
+  for (int i = 0; activation && i < 2 && !activation->numbers[i].empty(); ++i)
     numbers[i] = n.floatAttr(("activation_" + activation->numbers[i]).str(), float(activation->usual[i]));
   importGemm(n);
   if (!activation)
