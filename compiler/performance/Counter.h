@@ -85,10 +85,6 @@ private:
   Reading reading(mlir::Value value, bool neighbours = true);
   Reading computing(mlir::Value value);
   Reading element(mlir::Value value); ///< an element that is to be stored, computed with nothing `known`
-  /// What an element takes that is computed from the sums in registers, which cost nothing; its maps are computed even
-  /// if they are stored elsewhere. What all rows of a column share is added to `ofColumn`. `access` is of the kernel's
-  /// space.
-  Reading throughRegisters(mlir::Value value, mlir::Value sums, mlir::AffineMap access, Reading &ofColumn);
   /// Bytes of an element in shared memory.
   static double sharedBytesOf(mlir::Value value);
   void add(double elements, const Reading &one);

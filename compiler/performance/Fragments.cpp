@@ -7,7 +7,6 @@
 #include "Device.h"
 #include "passes/analysis/Numerics.h"
 
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 #include <algorithm>
@@ -299,21 +298,12 @@ void Counter::countSlices(Contraction c, double bytes) {
 }
 
 /// How many values that all rows of a column share what a step stores of its sums is made of.
-static size_t columnsReadBy(const Step &step) {
-  Value sums = ContractOp(step.contraction).getResult();
-  llvm::DenseSet<Value> found;
-  llvm::SmallSetVector<std::pair<Value, AffineMap>, 16> made; // gates read a value and what is made of it
-  for (Value value : step.stores)
-    made.insert({value, ownRow(RowForm::of(typeOf(value)), value.getContext())});
-  for (size_t i = 0; i < made.size(); ++i) {
-    auto [value, access] = made[i];
-    auto map = value.getDefiningOp<MapOp>();
-    if (map && isMadeOf(value, sums))
-      for (auto [index, input] : llvm::enumerate(map.getInputs()))
-        made.insert({input, operandAccess(map, index, access)});
-    else if (value != sums && isOfColumn(access))
-      found.insert(value);
-  }
+static size_t columnsReadBy(const Step &step, const Steps &steps) {
+  llvm::DenseSet<std::pair<Value, AffineMap>> found;
+  for (Value stored : step.stores)
+    for (const EndingValue &each : endingOf(step, stored, steps))
+      if (each.kind == EndingValue::column)
+        found.insert({each.value, each.access});
   return found.size();
 }
 
@@ -323,7 +313,7 @@ bool Counter::readsColumnsLater() {
   const CudaGeometry &g = geometry;
   if (!g.warps.wide && g.warps.slices == 1 && (g.warps.panels > 1 || g.warps.rowTiles > 2))
     return true;
-  return llvm::any_of(steps.steps, [](const Step &of) { return isOnTensorCores(of) && columnsReadBy(of) > 2; });
+  return llvm::any_of(steps.steps, [&](const Step &of) { return isOnTensorCores(of) && columnsReadBy(of, steps) > 2; });
 }
 
 /// What follows the sums, from the registers, as fragments lie: of a panel a lane has two runs of neighbouring columns

@@ -171,13 +171,17 @@ double Counter::countLast(Contraction c, const rt::PanelBlock &block) {
   return each;
 }
 
-/// What follows the sums, from the registers.
+/// What follows the sums, from the registers: maps of them are computed even if they are stored elsewhere.
 void Counter::countEnd(const Step &of, double elements, double each, bool fragments) {
   ContractOp op = of.contraction;
   for (Value value : of.stores) {
     known.clear();
-    Reading ofColumn, one = throughRegisters(value, op.getResult(),
-                                             ownRow(RowForm::of(typeOf(value)), kernel.getContext()), ofColumn);
+    Reading ofColumn, one;
+    for (const EndingValue &each : endingOf(of, value, steps))
+      if (each.kind == EndingValue::made)
+        one += Reading::of(scalarOf(cast<MapOp>(each.value.getDefiningOp())));
+      else if (each.kind != EndingValue::sum)
+        (each.kind == EndingValue::column ? ofColumn : one) += reading(each.value);
     Place place = steps.places.lookup(value);
     // What all rows of a column share a lane reads once for its rows at a time, unless it is more than two words
     // (device/store.cuh). Of fragments each 16 rows are two of a lane, which have no branch between them, and
@@ -213,26 +217,6 @@ void Counter::countEnd(const Step &of, double elements, double each, bool fragme
     if (place.kind == Place::result)
       step->l2Bytes += bytesOfBlock(value);
   }
-}
-
-Reading Counter::throughRegisters(Value value, Value sums, AffineMap access, Reading &ofColumn) {
-  if (value == sums)
-    return {};
-  auto map = value.getDefiningOp<MapOp>();
-  if (!map || !isMadeOf(value, sums)) {
-    Reading one = reading(value);
-    if (!isOfColumn(access))
-      return one;
-    ofColumn += one;
-    return {};
-  }
-  if (!known.insert(value).second)
-    return {};
-  Reading all;
-  for (auto [i, input] : llvm::enumerate(map.getInputs()))
-    all += throughRegisters(input, sums, operandAccess(map, i, access), ofColumn);
-  all += Reading::of(scalarOf(map));
-  return all;
 }
 
 } // namespace tutti

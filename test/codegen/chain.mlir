@@ -45,5 +45,5 @@ func.func @main(%x: tensor<?x32xf32, #tutti.sizes<batch>>) -> tensor<?x10xf32, #
 // CHECK: storeNeighbours<true>(to0,
 // CHECK: else { // 64 x 10
 // CHECK: if (row < t.rows)
-// CHECK-NEXT: storeNeighbours<false>(t.m
+// CHECK-NEXT: storeNeighbours<false>(to0,
 // CHECK-NOT: multiply<Contractions>

@@ -156,7 +156,7 @@ ProductTile ProductTile::of(const Step &step, const Steps &steps, const CudaGeom
   int64_t count = columns.isFixed() ? columns.getFixed() : manyColumns, run = 1;
   for (const Size &size : ArrayRef(steps.form.rows).take_back(ProductForm::of(op)->run))
     run = std::min(most, run * (size.isFixed() ? std::min(most, size.getFixed()) : most));
-  int64_t each = std::min(geometry.rows * count / geometry.threads, codeAtMost / lengthOfEnding(step));
+  int64_t each = std::min(geometry.rows * count / geometry.threads, codeAtMost / lengthOfEnding(step, steps));
   ProductTile tile;
   while (tile.rows < run && tile.rows * 2 <= each)
     tile.rows *= 2;
@@ -175,32 +175,78 @@ SmallVector<Contraction> tensorContractions(const Steps &steps) {
   return all;
 }
 
-int64_t lengthOfEnding(const Step &step) {
-  int64_t longest = 1;
-  for (Value stored : step.stores) {
-    llvm::SetVector<Operation *> maps;
-    int64_t length = 0;
-    if (auto map = stored.getDefiningOp<MapOp>())
-      maps.insert(map);
-    for (size_t i = 0; i < maps.size(); ++i) {
-      for (Operation &op : maps[i]->getRegion(0).front().without_terminator())
-        length += isa<arith::ArithDialect>(op.getDialect()) ? 1 : 30; // a function is some thirty
-      for (Value input : cast<MapOp>(maps[i]).getInputs())
-        if (auto map = input.getDefiningOp<MapOp>(); map && isMadeOf(input, step.contraction->getResult(0)))
-          maps.insert(map);
-        else if (input != step.contraction->getResult(0))
-          length += 6; // it is read
-    }
-    longest = std::max(longest, length);
-  }
-  return longest;
-}
-
-bool isOfColumn(AffineMap access) {
+/// Whether an access of the kernel's index space does not depend on the row.
+static bool isOfColumn(AffineMap access) {
   for (unsigned row = 1; row + 1 < access.getNumDims(); ++row)
     if (access.isFunctionOfDim(row))
       return false;
   return true;
+}
+
+/// Whether a value is there before the kernel begins, as is all that it is computed from where it is read. What the
+/// kernel makes is not, though it may have one row, which all columns' places are of.
+static bool isThere(Value value, const Steps &steps) {
+  llvm::SetVector<Value> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (auto place = steps.places.find(values[i]); place != steps.places.end()) {
+      if (place->second.kind != Place::argument)
+        return false;
+    } else if (Operation *made = values[i].getDefiningOp()) {
+      values.insert_range(made->getOperands());
+    }
+  }
+  return true;
+}
+
+SmallVector<EndingValue> endingOf(const Step &step, Value stored, const Steps &steps) {
+  Value sums = step.contraction->getResult(0);
+  SmallVector<EndingValue> all;
+  llvm::DenseSet<std::pair<Value, AffineMap>> met;
+  struct Open {
+    Value value;
+    AffineMap access;
+    MapOp map; ///< that makes it of sums; or none
+    unsigned next = 0;
+  };
+  SmallVector<Open> open;
+  auto meet = [&](Value value, AffineMap access) {
+    auto map = value.getDefiningOp<MapOp>();
+    if (met.insert({value, access}).second)
+      open.push_back({value, access, map && isMadeOf(value, sums) ? map : MapOp()});
+  };
+  meet(stored, ownRow(RowForm::of(typeOf(stored)), stored.getContext()));
+  while (!open.empty()) {
+    Open &last = open.back();
+    if (last.map && last.next < last.map.getInputs().size()) {
+      unsigned input = last.next++;
+      meet(last.map.getInputs()[input], operandAccess(last.map, input, last.access));
+      continue;
+    }
+    auto [value, access, map, next] = open.pop_back_val();
+    bool isColumn = isOfColumn(access) && isThere(value, steps);
+    all.push_back({value, access,
+                   value == sums ? EndingValue::sum
+                   : map         ? EndingValue::made
+                   : isColumn    ? EndingValue::column
+                                 : EndingValue::row});
+  }
+  return all;
+}
+
+int64_t lengthOfEnding(const Step &step, const Steps &steps) {
+  int64_t longest = 1;
+  for (Value stored : step.stores) {
+    int64_t length = 0;
+    for (const EndingValue &each : endingOf(step, stored, steps))
+      if (each.kind == EndingValue::made)
+        for (Operation &op : cast<MapOp>(each.value.getDefiningOp()).getBody().front().without_terminator())
+          length += isa<arith::ArithDialect>(op.getDialect()) ? 1 : 30; // a function is some thirty
+      else if (each.kind != EndingValue::sum)
+        length += 6; // it is read
+    longest = std::max(longest, length);
+  }
+  return longest;
 }
 
 } // namespace tutti

@@ -85,10 +85,23 @@ bool handsOver(const Step &step, const Step *next, const Steps &steps, const Cud
 bool isOnTensorCores(const Step &step);
 /// A kernel's contractions of that kind, in order.
 llvm::SmallVector<Contraction> tensorContractions(const Steps &steps);
+
+/// A value that a store of a contraction's step needs, as it is read at `access` of the kernel's index space.
+struct EndingValue {
+  enum Kind {
+    sum,    ///< the contraction's own result, in a register
+    made,   ///< a map of sums, computed from them whether it is stored elsewhere or not
+    column, ///< read: all rows have it in common, and it is there before the kernel begins
+    row,    ///< read, for each row
+  };
+  mlir::Value value;
+  mlir::AffineMap access;
+  Kind kind;
+};
+/// All that `stored` needs, once for each access, everything behind its own operands: `stored` itself comes last.
+llvm::SmallVector<EndingValue> endingOf(const Step &step, mlir::Value stored, const Steps &steps);
 /// About how many operations the longest computation between a contraction's sum and a store of the step has.
-int64_t lengthOfEnding(const Step &step);
-/// Whether an access of the kernel's index space does not depend on the row.
-bool isOfColumn(mlir::AffineMap access);
+int64_t lengthOfEnding(const Step &step, const Steps &steps);
 
 } // namespace tutti
 

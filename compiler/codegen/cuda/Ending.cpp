@@ -2,7 +2,6 @@
 // What follows a contraction's sums, as text: one piece of it for all layers of a kernel.
 #include "Ending.h"
 
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -16,8 +15,7 @@ namespace {
 class EndingBuilder {
 public:
   EndingBuilder(Ending &ending, KernelText &k, KernelText &scope, const Step &step, bool handsOver)
-      : ending(ending), k(k), scope(scope), op(step.contraction), tensor(Contraction(op).onTensorCores()),
-        handsOver(handsOver) {
+      : ending(ending), k(k), scope(scope), step(step), tensor(isOnTensorCores(step)), handsOver(handsOver) {
     outer = scope.space(outerLines);
   }
   void add(Value stored);
@@ -31,52 +29,33 @@ public:
 private:
   Ending &ending;
   KernelText &k, &scope; ///< what all rows share, and targets, are read before the code
-  ContractOp op;
+  const Step &step;
   bool tensor, handsOver, toMemory = false;
   std::map<std::string, std::string> fields; ///< names of what all rows share, by what they are read from
   std::vector<std::string> outer;            ///< the index space, as stores know it
   std::string outerLines, makes, stores;
   // Of the value that is being added.
   std::vector<std::string> dims; ///< the index space, as what makes the value knows it
-  std::map<std::pair<void *, std::string>, std::string> known;
-  std::string lines;
-  bool readsRow = false; ///< of something that differs from row to row
+  bool readsRow = false;         ///< of something that differs from row to row
 
   const Place *placeOf(Value value) const {
     auto place = k.steps.places.find(value);
     return place == k.steps.places.end() ? nullptr : &place->second;
   }
-  bool isThere(Value value) const;
   std::string fieldOf(Value value, AffineMap access);
-  std::string read(Value value, AffineMap access);
+  std::string computed(Value stored, std::string &lines);
   std::string storeText(Value stored, const Place &where);
   Ending::Target targetOf(Value stored, const Place &where) const;
 };
 
 } // namespace
 
-/// Whether a value is there before the kernel begins, as is all that it is computed from where it is read. What the
-/// kernel makes is not, though it may have one row, which all columns' places are of.
-bool EndingBuilder::isThere(Value value) const {
-  llvm::SetVector<Value> values;
-  values.insert(value);
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (const Place *place = placeOf(values[i])) {
-      if (place->kind != Place::argument)
-        return false;
-    } else if (Operation *made = values[i].getDefiningOp()) {
-      values.insert_range(made->getOperands());
-    }
-  }
-  return true;
-}
-
 /// What all rows of a column share, read once for several rows, before there are sums.
 std::string EndingBuilder::fieldOf(Value value, AffineMap access) {
   const Place *place = placeOf(value);
   Ending::Read from;
   if (place && place->kind == Place::argument)
-    from = {"t." + k.viewOfPass(value), k.placeOf(value, access, dims)};
+    from = {"t." + k.viewOfPass(value), k.placeOf(value, access, dims), k.isFoundInPass(value)};
   else
     from = {"", "t." + k.at(value, k.text(access, dims))};
   if (ending.N == 1 && from.index == "0") // the one column, as columns are called elsewhere
@@ -90,25 +69,34 @@ std::string EndingBuilder::fieldOf(Value value, AffineMap access) {
   return "of." + name;
 }
 
-/// A map of the sums is computed from them, in `lines`; everything else is read.
-std::string EndingBuilder::read(Value value, AffineMap access) {
-  if (value == op.getResult())
-    return "sum";
-  auto map = value.getDefiningOp<MapOp>();
-  if (!map || !isMadeOf(value, op.getResult())) {
-    if (isOfColumn(access) && isThere(value))
-      return fieldOf(value, access);
-    readsRow = true;
-    return "t." + scope.at(value, k.text(access, dims));
+/// The expression for a stored value, whose maps of sums are computed in `lines`.
+std::string EndingBuilder::computed(Value stored, std::string &lines) {
+  llvm::DenseMap<std::pair<Value, AffineMap>, std::string> names;
+  std::string name;
+  size_t maps = 0;
+  for (const EndingValue &each : endingOf(step, stored, k.steps)) {
+    switch (each.kind) {
+    case EndingValue::sum:
+      name = "sum";
+      break;
+    case EndingValue::column:
+      name = fieldOf(each.value, each.access);
+      break;
+    case EndingValue::row:
+      readsRow = true;
+      name = "t." + scope.at(each.value, k.text(each.access, dims));
+      break;
+    case EndingValue::made: {
+      auto map = cast<MapOp>(each.value.getDefiningOp());
+      auto operand = [&](unsigned i) { return names.at({map.getInputs()[i], operandAccess(map, i, each.access)}); };
+      std::string made = scope.call(map, operand);
+      name = "v" + std::to_string(maps++);
+      lines += formatv("    const {0} {1} = {2};\n", k.elementOf(each.value), name, made).str();
+    }
+    }
+    names[{each.value, each.access}] = name;
   }
-  std::pair<void *, std::string> key{value.getAsOpaquePointer(), k.text(access, dims)};
-  if (auto name = known.find(key); name != known.end())
-    return name->second;
-  std::string made =
-      scope.call(map, [&](unsigned i) { return read(map.getInputs()[i], operandAccess(map, i, access)); });
-  std::string name = "v" + std::to_string(known.size());
-  lines += formatv("    const {0} {1} = {2};\n", k.elementOf(value), name, made).str();
-  return known[key] = name;
+  return name;
 }
 
 /// The statement that stores a run of neighbours. Rows of an output are aligned if they are multiples of 16 bytes. Past
@@ -127,8 +115,8 @@ std::string EndingBuilder::storeText(Value stored, const Place &where) {
                           : tensor && k.geometry.warps.rows && (!inScratch || readsRow || handsOver)
                               ? "if (row < t.rows)\n      "
                               : "";
-  std::string place = inScratch ? formatv("row * #{0} + column", number).str() : k.placeOf(stored, outer);
-  return formatv("    {0}{1}({2}@{3}, {4}, sums, [&](int i) {{ return make{3}(row, sums.column(column, i), "
+  std::string place = inScratch ? formatv("row * stride{0} + column", number).str() : k.placeOf(stored, outer);
+  return formatv("    {0}{1}({2}to{3}, {4}, sums, [&](int i) {{ return make{3}(row, sums.column(column, i), "
                  "sums.sum[i], of[i]); });\n",
                  condition, function, handsOver ? "n, " : "", number, place)
       .str();
@@ -147,13 +135,11 @@ Ending::Target EndingBuilder::targetOf(Value stored, const Place &where) const {
 }
 
 void EndingBuilder::add(Value stored) {
-  std::string own;
+  std::string own, lines;
   dims = scope.space(own);
-  known.clear();
-  lines.clear();
   readsRow = false;
   size_t number = ending.targets.size();
-  std::string data = read(stored, k.own(stored));
+  std::string data = computed(stored, lines);
   lines += "    return " + data + ";\n";
   makes += formatv("  const auto make{0} = [&](int row, int column, float sum, const auto &of) {{\n{1}{2}  };\n",
                    number, readsRow ? own : "", lines)
@@ -174,7 +160,7 @@ void EndingBuilder::add(Value stored) {
 
 Ending::Ending(KernelText &k, KernelText &scope, const Step &step, bool handsOver)
     : K(Contraction(step.contraction).K), N(Contraction(step.contraction).N),
-      panels(Contraction(step.contraction).panels()), length(lengthOfEnding(step)) {
+      panels(Contraction(step.contraction).panels()), length(lengthOfEnding(step, k.steps)) {
   EndingBuilder builder(*this, k, scope, step, handsOver);
   for (Value stored : step.stores)
     builder.add(stored);
@@ -238,14 +224,9 @@ std::string chosenView(ArrayRef<size_t> layers, ArrayRef<Ending::Target> targets
     counts.push_back(numberText(target.stride * rows));
   }
   std::string view = chosenOf(layers, views);
-  if (view == views.front() || targets.front().offset < 0)
+  if (view == views.front() || !targets.front().isShared())
     return view;
   return formatv("shared<{0}>({1}, {2})", targets.front().element, chosenOf(layers, offsets), chosenOf(layers, counts));
-}
-
-static void replaceAll(std::string &text, const std::string &name, const std::string &by) {
-  for (size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += by.size())
-    text.replace(at, name.size(), by);
 }
 
 std::string indented(StringRef text) {
@@ -288,12 +269,12 @@ static std::string columnsText(ArrayRef<size_t> layers, ArrayRef<Ending> endings
     for (const Ending &e : endings)
       if (i >= e.values.size())
         texts.push_back(type + "()");
-      else if (const Ending::Read &read = e.values[i]; same || read.view.empty() || read.isFound())
+      else if (const Ending::Read &read = e.values[i]; same || read.view.empty() || read.isFound)
         texts.push_back(read.text());
       else
         texts.push_back(holdView(read, type));
     std::string from = chosenOf(layers, views), value = chosenOf(layers, texts);
-    bool named = same && (from != views.front() || any.isFound());
+    bool named = same && (from != views.front() || any.isFound);
     if (named) {
       before += formatv("  const Global<const {0}> from{1} = known({2});\n", type, i, from).str();
       held += ", from" + std::to_string(i);
@@ -320,7 +301,7 @@ EndingText endingText(size_t first, ArrayRef<Ending> endings, int64_t rows, Stri
   while (!left.empty()) {
     const Ending &one = endings[left.front() - first];
     auto [alike, others] = parted(left, [&](size_t n) { return endings[n - first].isLike(one); });
-    std::string chosen, code = one.code;
+    std::string own;
     for (size_t j = 0; j < one.targets.size(); ++j) {
       std::vector<Ending::Target> all;
       std::vector<std::string> strides;
@@ -328,19 +309,11 @@ EndingText endingText(size_t first, ArrayRef<Ending> endings, int64_t rows, Stri
         all.push_back(endings[n - first].targets[j]);
         strides.push_back(numberText(all.back().stride));
       }
-      std::string view = chosenView(alike, all, rows), stride = chosenOf(alike, strides);
-      if (view != one.targets[j].view || one.isOfStep) {
-        chosen += formatv("  const {0} to{1} = {2};\n", one.targets[j].type, j, view).str();
-        view = "to" + std::to_string(j);
-      }
-      if (stride != strides.front()) {
-        chosen += formatv("  const int stride{0} = {1};\n", j, stride).str();
-        stride = "stride" + std::to_string(j);
-      }
-      replaceAll(code, "@" + std::to_string(j) + ",", view + ",");
-      replaceAll(code, "#" + std::to_string(j) + " ", stride + " ");
+      own += formatv("  const {0} to{1} = {2};\n", one.targets[j].type, j, chosenView(alike, all, rows)).str();
+      if (one.targets[j].isShared())
+        own += formatv("  const int stride{0} = {1};\n", j, chosenOf(alike, strides)).str();
     }
-    std::string own = chosen + code + call.str();
+    own += one.code + call.str();
     // Not chosen between by each element: a branch would part what waits together.
     text.store += alike.size() == endings.size()
                       ? own

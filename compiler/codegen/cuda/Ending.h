@@ -11,14 +11,14 @@ namespace tutti {
 /// computes the values to be stored from the sums, and stores them.
 struct Ending {
   int64_t K, N, panels, length; ///< the weight's sizes, and how many operations a sum goes through
-  /// The functions `make0`, `make1` ... and `store`. "@0" stands for the view that value 0 is stored to, "#0" for the
-  /// distance of its rows.
+  /// The functions `make0`, `make1` ... and `store`. `to0` is the view that value 0 is stored to; in shared memory its
+  /// rows are `stride0` elements apart.
   std::string code;
   bool isOfStep = false; ///< whether `t` in the code is the struct of a step (Common.h)
   /// What `columns` reads: an element of a view, or without a view an expression.
   struct Read {
     std::string view, index;
-    bool isFound() const { return llvm::StringRef(view).ends_with("()"); } ///< by a finder (KernelText::viewOfPass)
+    bool isFound = false; ///< whether the view is looked up in each pass (KernelText::isFoundInPass)
     std::string text() const { return view.empty() ? index : view + "[" + index + "]"; }
   };
   std::vector<Read> values;
@@ -30,6 +30,7 @@ struct Ending {
     int64_t offset = -1, stride = 0; ///< of shared memory: where it begins in bytes, and elements from row to row
     bool hasAllRows = false;         ///< of shared memory: rows behind the call's last one are stored, too
     bool isNarrow = false;           ///< of shared memory: elements have 16 bits
+    bool isShared() const { return offset >= 0; }
   };
   std::vector<Target> targets;
 

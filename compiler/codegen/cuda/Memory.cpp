@@ -198,15 +198,17 @@ std::string KernelText::typeOfView(Value value) {
   auto known = pieces.views.find(memoryOf(value));
   return known == pieces.views.end() || !known->second ? "" : known->second->type;
 }
-std::string KernelText::viewOfPass(Value value) {
-  auto place = steps.places.find(value);
+bool KernelText::isFoundInPass(Value value) {
   bool keeps = (!geometry.persistent || geometry.keepsAddresses) && !hasManyAddresses();
-  if (keeps || place == steps.places.end() || !isTable(value) || isLookedUp(value))
+  return steps.places.contains(value) && (isLookedUp(value) || (isTable(value) && !keeps));
+}
+std::string KernelText::viewOfPass(Value value) {
+  if (!isFoundInPass(value) || isLookedUp(value))
     return view(value);
   unsigned number = numberOf(value);
   std::string name = "find" + std::to_string(number);
   if (pieces.found.insert(number).second)
-    pieces.methods[number] += finder(value, place->second, name);
+    pieces.methods[number] += finder(value, steps.places.find(value)->second, name);
   return name + "()";
 }
 std::string KernelText::at(Value value, const std::string &index) {

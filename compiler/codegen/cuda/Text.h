@@ -76,9 +76,10 @@ public:
   /// The view of a value that lies in memory, and its type.
   std::string view(mlir::Value value);
   std::string typeOfView(mlir::Value value);
-  /// The same for use once in a pass. Where blocks go on to further members, or have many addresses, it is looked up
-  /// then, and not kept in a register.
+  /// The same for use once in a pass, and whether it is looked up then, not kept in a register: where blocks go on to
+  /// further members, or have many addresses.
   std::string viewOfPass(mlir::Value value);
+  bool isFoundInPass(mlir::Value value);
   /// Whether a member has more weights, besides those of the ring, than a thread can keep the addresses of through all
   /// layers (two registers each).
   bool hasManyAddresses() const { return manyAddresses; }

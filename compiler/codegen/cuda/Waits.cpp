@@ -148,7 +148,7 @@ private:
     };
     return llvm::all_of(endings[layer].targets, [&](const Ending::Target &target) {
       auto mine = ScratchRange::of(target.value, k.steps);
-      return target.offset < 0 ||
+      return !target.isShared() ||
              llvm::all_of(k.steps.places, [&](const auto &entry) { return isApart(mine, entry.first, entry.second); });
     });
   }
