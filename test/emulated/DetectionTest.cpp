@@ -223,9 +223,9 @@ TEST_P(Detection, MisalignedAsyncCopy) {
 }
 
 TEST_P(Detection, WarpOperationThatALaneMisses) {
-  expect("int v = i;\nif (i % 32 < 16) v = __shfl_down_sync(0x0000ffff, v, 1, 16);\ny[i] = v;\n",
-         "int v = i;\nif (i % 32 < 16) v = __shfl_down_sync(0xffffffff, v, 1, 16);\n__syncwarp();\ny[i] = v;\n",
-         CUDA_ERROR_LAUNCH_TIMEOUT, "__shfl_down_sync", "wait at __syncwarp in test.cu:");
+  expect("int v = i;\nif (i % 32 < 16) v = __shfl_xor_sync(0x0000ffff, v, 1);\ny[i] = v;\n",
+         "int v = i;\nif (i % 32 < 16) v = __shfl_xor_sync(0xffffffff, v, 1);\n__syncwarp();\ny[i] = v;\n",
+         CUDA_ERROR_LAUNCH_TIMEOUT, "__shfl_xor_sync", "wait at __syncwarp in test.cu:");
 }
 
 TEST_P(Detection, ShuffleFromALaneThatTakesNoPart) {

@@ -23,12 +23,13 @@ TEST(Headers, CompileAloneOnTheHost) {
 }
 
 TEST(Headers, WhatAnArchitectureLacksIsNotDeclared) {
-  std::string text = "#include \"tutti/prelude.cuh\"\nuint32_t f(float v) { return tutti::toTf32(v); }\n";
+  std::string text = "#include \"tutti/prelude.cuh\"\nvoid f(float (&d)[4], const uint32_t (&a)[4], const uint32_t "
+                     "(&b)[2]) { tutti::mmaTf32(d, a, b); }\n";
   tutti::EmulatedUnit unit{"header.cu", text};
   EXPECT_TRUE(bool(tutti::compileEmulated(unit, {.capability = 80})));
   auto image = tutti::compileEmulated(unit, {.capability = 75});
   ASSERT_FALSE(image);
-  EXPECT_NE(llvm::toString(image.takeError()).find("no member named 'toTf32'"), std::string::npos);
+  EXPECT_NE(llvm::toString(image.takeError()).find("no member named 'mmaTf32'"), std::string::npos);
 }
 
 TEST(Headers, TheSameTextGivesTheSameImage) {
@@ -96,14 +97,13 @@ extern "C" __global__ void __launch_bounds__(64) kernel(const __grid_constant__ 
   s[i] += v;
   barrierSync(1, 64);
   if (atomicAdd(&ticket[0], 1) == 0)
-    y[i] = __ldcg(&x[i]) + __bfloat162float(__float2bfloat16_rn(v)) + __half2float(__float2half_rn(v));
+    y[i] = x[i] + __bfloat162float(__float2bfloat16_rn(v)) + __half2float(__float2half_rn(v));
 #if TUTTI_CAPABILITY >= 80
   float d[4] = {};
-  uint32_t a[4] = {toTf32(v), packHalf(v, v), packBfloat16(v, v)}, b[2] = {};
+  uint32_t a[4] = {__float_as_uint(v), packHalf(v, v), packBfloat16(v, v)}, b[2] = {};
   mmaTf32(d, a, b);
   ldmatrix4(a, &s[0]);
   mmaBf16(d, a, b);
-  ldmatrix4Transposed(a, &s[0]);
   mmaF16(d, a, b);
   y[i] += d[0];
 #endif

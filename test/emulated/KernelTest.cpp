@@ -63,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(96) kernel(const __grid_constant__ 
   if (lane == 0)
     s[threadIdx.x / 32] = v;
   __syncthreads();
-  unsigned odd = __ballot_sync(0xffffffff, threadIdx.x % 2);
+  int votes = __any_sync(0xffffffff, lane == 31) + 2 * __any_sync(0xffffffff, lane == 32);
   int prefix = lane;
   for (int distance = 1; distance < 32; distance *= 2) {
     int below = __shfl_up_sync(0xffffffff, prefix, distance);
@@ -71,14 +71,14 @@ extern "C" __global__ void __launch_bounds__(96) kernel(const __grid_constant__ 
   }
   if (threadIdx.x == 31) {
     y[0] = s[0] + s[1] + s[2];
-    y[1] = int(odd);
+    y[1] = votes;
     y[2] = prefix;
   }
-  int neighbour = __shfl_down_sync(0xffffffff, lane, 1, 8);
-  if (lane == 7)
-    y[3] = neighbour;
+  int second = __shfl_sync(0xffffffff, lane, 9, 8), across = __shfl_xor_sync(0xffffffff, lane, 8, 8);
+  if (lane == 15)
+    y[3] = second;
   if (lane == 6)
-    y[4] = neighbour;
+    y[4] = across;
 }
 )";
 
@@ -131,7 +131,7 @@ TEST_P(Kernels, ShufflesAndVotes) {
   std::iota(x.begin(), x.end(), 0);
   CUdeviceptr in = upload(x), out = upload(std::vector<int>(5));
   ASSERT_EQ(run(shuffleSum, {1, 96, 12}, {in, out, x.size()}), CUDA_SUCCESS);
-  EXPECT_EQ(download<int>(out, 5), (std::vector<int>{95 * 48, int(0xaaaaaaaa), 31 * 16, 7, 7}));
+  EXPECT_EQ(download<int>(out, 5), (std::vector<int>{95 * 48, 1, 31 * 16, 9, 6}));
 }
 
 // Which text runs, and that it knows what it runs on.

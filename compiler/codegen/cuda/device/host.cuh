@@ -76,15 +76,8 @@ inline void __syncwarp(unsigned mask = 0xffffffff TUTTI_AND_WHERE) {
   tutti::emulator().warp(mask, nullptr, [](void *const *, uint32_t, tutti::Where) {}, true, "__syncwarp", where);
 }
 
-inline unsigned __ballot_sync(unsigned mask, int predicate TUTTI_AND_WHERE) {
-  return tutti::vote(mask, predicate, "__ballot_sync", where);
-}
 inline int __any_sync(unsigned mask, int predicate TUTTI_AND_WHERE) {
   return tutti::vote(mask, predicate, "__any_sync", where) != 0;
-}
-/// Of the lanes that are still there, like CUDA's.
-inline int __all_sync(unsigned mask, int predicate TUTTI_AND_WHERE) {
-  return tutti::vote(mask, !predicate, "__all_sync", where) == 0;
 }
 
 // The segments of `width` lanes are as in PTX' shfl: a source past the end of its segment is the lane itself.
@@ -96,10 +89,6 @@ inline int __all_sync(unsigned mask, int predicate TUTTI_AND_WHERE) {
   inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32 TUTTI_AND_WHERE) {                    \
     int lane = tuttiImage.lane, source = lane - int(delta);                                                            \
     return tutti::shuffle(mask, value, source < (lane & ~(width - 1)) ? lane : source, "__shfl_up_sync", where);       \
-  }                                                                                                                    \
-  inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32 TUTTI_AND_WHERE) {                  \
-    int lane = tuttiImage.lane, source = lane + int(delta);                                                            \
-    return tutti::shuffle(mask, value, source > (lane | (width - 1)) ? lane : source, "__shfl_down_sync", where);      \
   }                                                                                                                    \
   inline T __shfl_xor_sync(unsigned mask, T value, int laneMask, int width = 32 TUTTI_AND_WHERE) {                     \
     int lane = tuttiImage.lane, source = lane ^ laneMask;                                                              \

@@ -143,9 +143,3 @@ template <class T, tutti::Space space> T atomicAdd(tutti::Address<T, space> addr
   *address.at = old + value;
   return old;
 }
-
-/// A cache hint changes no value.
-template <class T> tutti::Value<T> __ldcg(tutti::Address<T, tutti::Space::global> address) {
-  address.check(tutti::Access::read, sizeof(T), sizeof(T));
-  return *address.at;
-}

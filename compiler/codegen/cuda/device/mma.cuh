@@ -16,13 +16,6 @@
 
 namespace tutti {
 
-/// Rounds to nearest, ties away from zero, to the 10 bits that the tensor cores read.
-__device__ __forceinline__ uint32_t toTf32(float value) {
-  uint32_t bits;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
-  return bits;
-}
-
 #define TUTTI_MMA(name, shape, type)                                                                                   \
   __device__ __forceinline__ void name(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {                \
     asm volatile("mma.sync.aligned." shape ".row.col.f32." type "." type ".f32 "                                       \
@@ -43,12 +36,6 @@ TUTTI_MMA(mmaF16, "m16n8k16", "f16")
 /// know of memory; loads move past it.
 template <class T> __device__ __forceinline__ void ldmatrix4(uint32_t (&r)[4], T *row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row))));
-}
-/// The same, each matrix transposed.
-template <class T> __device__ __forceinline__ void ldmatrix4Transposed(uint32_t (&r)[4], T *row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row))));
 }
