@@ -25,6 +25,7 @@ def add_cases(case, node, rng, i64, f32):
     case("pad-negative", 13, [node("Pad", "x p")], z, {"p": i64(0, -2, 1, 0, 1, -3)})
     for mode in ("reflect", "edge", "wrap"):
         case(f"pad-{mode}", 19, [node("Pad", "x p", mode=mode)], z, {"p": i64(0, 3, 1, 0, 4, 3)})
+    case("pad-wrap-early", 18, [node("Pad", "x p", mode="wrap")], z, {"p": i64(0, 3, 1, 0, 4, 3)})
     case("depth-to-space-dcr", 11, [node("DepthToSpace", "x", blocksize=2)], image)
     case("depth-to-space-crd", 13, [node("DepthToSpace", "x", blocksize=2, mode="CRD")], image)
     case("space-to-depth-crd", 28, [node("SpaceToDepth", "x", blocksize=2, mode="CRD")], {"x": rng(2, 3, 4, 6)})

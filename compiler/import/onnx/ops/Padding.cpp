@@ -105,13 +105,13 @@ static Operand paddedByItself(Emit &e, const Operand &x, int64_t axis, int64_t b
   return e.gather(x, e.list(sources), axis);
 }
 
-/// An attribute's mode; nothing where it is none of this opset.
-static std::optional<Outside> outsideOf(StringRef mode, int64_t opset) {
+/// An attribute's mode; nothing where there is none of this name.
+static std::optional<Outside> outsideOf(StringRef mode) {
   return llvm::StringSwitch<std::optional<Outside>>(mode)
       .Case("constant", Outside::zero)
       .Case("edge", Outside::edge)
       .Case("reflect", Outside::mirror)
-      .Case("wrap", opset >= 19 ? std::optional(Outside::wrap) : std::nullopt)
+      .Case("wrap", Outside::wrap)
       .Default(std::nullopt);
 }
 
@@ -127,9 +127,9 @@ void importPad(Node &n) {
     value = n.in(2);
   if (!pads)
     return;
-  std::optional<Outside> outside = outsideOf(mode, n.opset);
+  std::optional<Outside> outside = outsideOf(mode);
   if (!outside) {
-    e.malformed("attribute 'mode' is " + quote(mode));
+    e.malformed("attribute 'mode' is " + quote(mode) + "; expected constant, edge, reflect or wrap");
     return;
   }
   if (value.element() != x.element()) {
