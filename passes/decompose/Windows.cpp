@@ -64,43 +64,51 @@ Value gathered(PatternRewriter &rewriter, Location loc, Value x, int64_t windows
   return shaped(y, result);
 }
 
-/// The image x (rows, image, channels) with its margin: the elements at `places`, 0 where a place is -1. Runs of
-/// neighbours and of zeros, which the lines of an image are, are copied as they are; where they are short, element by
-/// element.
-Value withMargin(PatternRewriter &rewriter, Location loc, Value x, ArrayRef<int64_t> places) {
-  constexpr size_t mostRuns = 128;
-  constexpr int64_t shortest = 32; // elements of a run, on average
+/// The image x (rows, image, channels) with its margin, line by line: what all lines have alike, runs of neighbours and
+/// of zeros, is copied as it is. Where runs are short, element by element.
+Value withMargin(PatternRewriter &rewriter, Location loc, Value x, ArrayRef<WindowAxis> margin, Outside outside) {
+  constexpr int64_t shortest = 16; // elements of a run, on average
   Sizes sizes = getSizes(typeOf(x));
   Type element = typeOf(x).getElementType();
   int64_t rows = sizes.size() - 2, channels = sizes.back().isFixed() ? sizes.back().getFixed() : 0;
+  SmallVector<int64_t> line = windowPlaces(margin.take_back(1), outside);
   SmallVector<std::pair<int64_t, int64_t>> runs; // where each begins, and how many places
-  for (auto [i, place] : llvm::enumerate(places)) {
-    bool goesOn = i > 0 && (place < 0 ? places[i - 1] < 0 : places[i - 1] >= 0 && place == places[i - 1] + 1);
+  for (auto [i, place] : llvm::enumerate(line)) {
+    bool goesOn = i > 0 && (place < 0 ? line[i - 1] < 0 : line[i - 1] >= 0 && place == line[i - 1] + 1);
     if (!goesOn)
       runs.push_back({place, 0});
     ++runs.back().second;
   }
-  if (runs.size() > mostRuns || int64_t(places.size()) * channels < shortest * int64_t(runs.size()))
+  if (int64_t(line.size()) * channels < shortest * int64_t(runs.size())) {
+    SmallVector<int64_t> places = windowPlaces(margin, outside);
     return gathered(rewriter, loc, x, places.size(), places);
-
-  auto rowOf = [&](int64_t columns) {
-    Sizes row(ArrayRef(sizes).take_front(rows));
-    row.push_back(Size(columns * channels));
-    return getTensorType(row, element);
-  };
-  Value line = ReshapeOp::create(rewriter, loc, rowOf(sizes[rows].getFixed()), x);
-  Value zero = ConstantOp::create(
-      rewriter, loc, DenseElementsAttr::get(RankedTensorType::get({}, element), rewriter.getZeroAttr(element)));
-  SmallVector<Value> parts;
-  AffineMap same = rewriter.getMultiDimIdentityMap(rows + 1);
-  for (auto [place, length] : runs) {
-    AffineMap from = place < 0 ? AffineMap::get(rows + 1, 0, rewriter.getContext())
-                               : AffineMap::get(rows + 1, 0, same.getResults().drop_back(), rewriter.getContext())
-                                     .insertResult(same.getResults().back() + place * channels, rows);
-    parts.push_back(MapOp::create(rewriter, loc, rowOf(length), place < 0 ? zero : line, from));
   }
-  Value all = ConcatOp::create(rewriter, loc, parts, rows);
-  sizes[rows] = Size(places.size());
+
+  SmallVector<int64_t> lines = windowPlaces(margin.drop_back(), outside); // -1: one of zeros
+  int64_t width = margin.back().size, count = sizes[rows].getFixed() / width;
+  auto shaped = [&](int64_t lines, int64_t places) { // rows, lines, and a line's elements
+    Sizes all(ArrayRef(sizes).take_front(rows));
+    all.append({Size(lines), Size(places * channels)});
+    return getTensorType(all, element);
+  };
+  Value all = ReshapeOp::create(rewriter, loc, shaped(count, width), x);
+  if (!llvm::equal(lines, llvm::seq(count)))
+    all = gathered(rewriter, loc, all, lines.size(), lines);
+  if (runs.size() > 1 || runs.front() != std::pair<int64_t, int64_t>(0, width)) {
+    Value zero = ConstantOp::create(
+        rewriter, loc, DenseElementsAttr::get(RankedTensorType::get({}, element), rewriter.getZeroAttr(element)));
+    AffineMap own = rewriter.getMultiDimIdentityMap(rows + 2), none = AffineMap::get(rows + 2, 0, rewriter.getContext());
+    SmallVector<Value> parts;
+    for (auto [place, length] : runs) {
+      SmallVector<AffineExpr> from(own.getResults());
+      from.back() = from.back() + place * channels;
+      bool isZero = place < 0;
+      parts.push_back(MapOp::create(rewriter, loc, shaped(lines.size(), length), isZero ? zero : all,
+                                    isZero ? none : AffineMap::get(rows + 2, 0, from, own.getContext())));
+    }
+    all = ConcatOp::create(rewriter, loc, parts, rows + 1);
+  }
+  sizes[rows] = Size(lines.size() * line.size());
   return ReshapeOp::create(rewriter, loc, getTensorType(sizes, element), all);
 }
 
@@ -162,17 +170,17 @@ struct WindowsToMaps : OpRewritePattern<WindowsOp> {
     SmallVector<WindowAxis> inside(axes);
     std::optional<SmallVector<WindowAxis>> margin = leaves ? takeMargin(inside) : std::nullopt;
     if (!isReadInPlace(op) || (leaves && !margin)) {
-      int64_t windows = llvm::product_of(op.getCount());
-      SmallVector<int64_t> places = windowPlaces(axes, op.getOutside());
-      // Where rows are read in place, a task has rows enough, and a row may be a whole image.
-      bool isMargin = int64_t(places.size()) == windows && TargetTraits::of(op).readsInPlace;
-      rewriter.replaceOp(op, isMargin ? withMargin(rewriter, loc, op.getX(), places)
-                                      : gathered(rewriter, loc, op.getX(), windows, places));
+      bool isMargin = llvm::all_of(axes, [](const WindowAxis &along) { return along.isMargin(); });
+      // Where rows are read in place, a task has rows enough, and a row may be a whole line.
+      rewriter.replaceOp(op, isMargin && TargetTraits::of(op).readsInPlace
+                                 ? withMargin(rewriter, loc, op.getX(), axes, op.getOutside())
+                                 : gathered(rewriter, loc, op.getX(), llvm::product_of(op.getCount()),
+                                            windowPlaces(axes, op.getOutside())));
       return success();
     }
     Value x = op.getX();
     if (leaves)
-      x = withMargin(rewriter, loc, x, windowPlaces(*margin, op.getOutside()));
+      x = withMargin(rewriter, loc, x, *margin, op.getOutside());
     AffineMap access = placeOf(op, inside);
     for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) // each product has its own
       rewriter.modifyOpInPlace(use.getOwner(),
