@@ -21,7 +21,7 @@ static Operand channelsOfGroups(Emit &e, const Operand &x, int64_t groups, int64
 }
 
 /// Each channel is summed by itself: one element of all windows after the other, which are parts of an image with its
-/// margin, so that channels lie side by side in vectors. As (rows, windows, channels).
+/// margin, so that channels lie side by side in vectors. As (rows, a, b ..., channels).
 static Operand sumOfChannels(Emit &e, const Operand &x, const Operand &w, int64_t groups, ArrayRef<WindowAxis> inside,
                              ArrayRef<WindowAxis> margin, const Counts &counts) {
   Size made = w.sizes()[0], taken = w.sizes()[1];
@@ -42,7 +42,7 @@ static Operand sumOfChannels(Emit &e, const Operand &x, const Operand &w, int64_
       y = y ? e.add(y, product) : product;
     }
   }
-  return y ? e.reshape(y, {x.sizes()[0], Size(counts.windows), made}) : y;
+  return y;
 }
 
 /// Each window, with all channels, is a row that the weights multiply: as (rows, windows, channels).

@@ -154,7 +154,7 @@ Operand channelsFirst(Emit &e, const Operand &y, ArrayRef<Size> image) {
     return y;
   Sizes sizes = {y.sizes().front(), y.sizes().back()};
   llvm::append_range(sizes, image);
-  return e.reshape(y.rank() == 3 ? e.moveAxis(y, 2, 1) : y, sizes);
+  return e.reshape(y.rank() > 2 ? e.moveAxis(y, y.rank() - 1, 1) : y, sizes);
 }
 
 std::optional<Operand> imageWithMargin(Node &n, const Operand &x, ArrayRef<Padding> pads, Outside outside) {

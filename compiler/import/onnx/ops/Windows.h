@@ -44,12 +44,13 @@ struct Split {
 };
 /// Nothing behind a problem.
 std::optional<Split> splitOf(Node &node, const Operand &x, llvm::ArrayRef<Windows> windows);
-/// The convolution of x (rows, channels, a, b ...) with w (made, channels of a group, a, b ...), as (rows, windows,
-/// made), of a single window as (rows, made).
+/// The convolution of x (rows, channels, a, b ...) with w (made, channels of a group, a, b ...), as `channelsFirst` takes
+/// it.
 Operand convolved(Node &node, const Operand &x, const Operand &w, llvm::ArrayRef<Windows> windows, int64_t groups);
 /// x (rows, channels, a, b ...) as (rows, image, channels), with one axis for the image.
 Operand channelsLast(Emit &emit, const Operand &x);
-/// The way back: y (rows, image, channels), or of one place (rows, channels), as (rows, channels, a, b ...).
+/// The way back: y (rows, image, channels), with one axis for the image or each of its own, or of one place (rows,
+/// channels), as (rows, channels, a, b ...).
 Operand channelsFirst(Emit &emit, const Operand &y, llvm::ArrayRef<Size> image);
 
 /// What is put before and behind an axis, or cut off where negative.
