@@ -63,15 +63,18 @@ public:
                                                     first <= its.back().getFixed() - mine.back().getFixed();
     return isInside ? std::optional(first) : std::nullopt;
   }
-  /// Whether nothing else reads the move, nor any of the maps but the last.
+  /// Whether nothing else reads the move but what takes means or sums of it, nor any of the maps but the last.
   bool standAlone() {
-    auto isRead = [&](MapOp by) {
-      return llvm::all_of(by->getUsers(), [&](Operation *user) {
-        auto map = dyn_cast<MapOp>(user);
-        return map && maps.contains(map);
-      });
+    auto isOne = [&](Operation *user) {
+      auto map = dyn_cast<MapOp>(user);
+      return map && maps.contains(map);
     };
-    return isRead(move) && llvm::all_of(maps.getArrayRef().drop_back(), isRead);
+    auto isReduced = [](Operation *user) {
+      return isa<ReduceOp>(user) ||
+             (isa<ReshapeOp>(user) && llvm::all_of(user->getUsers(), llvm::IsaPred<ReduceOp>));
+    };
+    return llvm::all_of(move->getUsers(), [&](Operation *user) { return isOne(user) || isReduced(user); }) &&
+           llvm::all_of(maps.getArrayRef().drop_back(), [&](MapOp map) { return llvm::all_of(map->getUsers(), isOne); });
   }
 
   /// The moves that `last` and maps before it read.
