@@ -70,11 +70,11 @@ public:
       return map && maps.contains(map);
     };
     auto isReduced = [](Operation *user) {
-      return isa<ReduceOp>(user) ||
-             (isa<ReshapeOp>(user) && llvm::all_of(user->getUsers(), llvm::IsaPred<ReduceOp>));
+      return isa<ReduceOp>(user) || (isa<ReshapeOp>(user) && llvm::all_of(user->getUsers(), llvm::IsaPred<ReduceOp>));
     };
     return llvm::all_of(move->getUsers(), [&](Operation *user) { return isOne(user) || isReduced(user); }) &&
-           llvm::all_of(maps.getArrayRef().drop_back(), [&](MapOp map) { return llvm::all_of(map->getUsers(), isOne); });
+           llvm::all_of(maps.getArrayRef().drop_back(),
+                        [&](MapOp map) { return llvm::all_of(map->getUsers(), isOne); });
   }
 
   /// The moves that `last` and maps before it read.

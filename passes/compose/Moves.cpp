@@ -2,11 +2,13 @@
 // Moves that follow each other are one, and part of what reads them.
 #include "Patterns.h"
 #include "passes/analysis/Access.h"
+#include "passes/analysis/Numerics.h"
 #include "passes/analysis/Rows.h"
 #include "passes/analysis/Scratch.h"
 #include "passes/analysis/Target.h"
 #include "passes/analysis/Upstream.h"
 #include "passes/analysis/Views.h"
+#include "runtime/schema/Layout.h"
 
 using namespace mlir;
 
@@ -14,8 +16,33 @@ namespace tutti {
 
 namespace {
 
+/// Whether the term behind a row's first one is its neighbour in what is read.
+bool readsNeighbours(AffineMap access) {
+  std::optional<AffineMap> plain = withoutSymbols(access);
+  if (!plain || plain->getNumDims() == 0 || plain->getNumResults() == 0)
+    return false;
+  SmallVector<int64_t> place(plain->getNumDims(), 0);
+  SmallVector<int64_t> first = plain->compose(place);
+  place.back() = 1;
+  ++first.back();
+  return plain->compose(place) == first;
+}
+
+/// Whether rows are of a layer that takes sixteen terms of a row at a time for some of its columns.
+bool isReadByLanes(MapOp rows) {
+  return TargetTraits::of(rows).readsInPlace && llvm::any_of(rows->getUses(), [](OpOperand &use) {
+           auto layer = dyn_cast<ContractOp>(use.getOwner());
+           Size columns = layer ? getSizes(layer.getType()).back() : Size(0);
+           std::optional<Size> terms = layer ? layer.terms() : std::nullopt;
+           return layer && use.getOperandNumber() == 0 && isRowsTimesWeight(layer) && columns.isFixed() && terms &&
+                  terms->isFixed() &&
+                  llvm::any_of(rt::planPanels(terms->getFixed(), columns.getFixed()),
+                               [](const rt::PanelBlock &block) { return block.lanes; });
+         });
+}
+
 /// The move that an operand of a map has been through, and where its elements come from before it. Nothing where that
-/// takes more divisions.
+/// takes more divisions, or a layer's lanes would read terms apart that are neighbours now.
 struct Before {
   Value from;
   AffineMap access;
@@ -34,6 +61,8 @@ struct Before {
       return std::nullopt;
     std::optional<AffineMap> access = composed(*inner, map.getAccess(operand), getSizes(map.getType()));
     if (!access || divisionsOf(*access) > divisionsOf(map.getAccess(operand)))
+      return std::nullopt;
+    if (readsNeighbours(map.getAccess(operand)) && !readsNeighbours(*access) && isReadByLanes(map))
       return std::nullopt;
     return Before{from, *access};
   }

@@ -97,7 +97,8 @@ Value withMargin(PatternRewriter &rewriter, Location loc, Value x, ArrayRef<Wind
   if (runs.size() > 1 || runs.front() != std::pair<int64_t, int64_t>(0, width)) {
     Value zero = ConstantOp::create(
         rewriter, loc, DenseElementsAttr::get(RankedTensorType::get({}, element), rewriter.getZeroAttr(element)));
-    AffineMap own = rewriter.getMultiDimIdentityMap(rows + 2), none = AffineMap::get(rows + 2, 0, rewriter.getContext());
+    AffineMap own = rewriter.getMultiDimIdentityMap(rows + 2),
+              none = AffineMap::get(rows + 2, 0, rewriter.getContext());
     SmallVector<Value> parts;
     for (auto [place, length] : runs) {
       SmallVector<AffineExpr> from(own.getResults());

@@ -44,8 +44,8 @@ struct Split {
 };
 /// Nothing behind a problem.
 std::optional<Split> splitOf(Node &node, const Operand &x, llvm::ArrayRef<Windows> windows);
-/// The convolution of x (rows, channels, a, b ...) with w (made, channels of a group, a, b ...), as `channelsFirst` takes
-/// it.
+/// The convolution of x (rows, channels, a, b ...) with w (made, channels of a group, a, b ...), as `channelsFirst`
+/// takes it.
 Operand convolved(Node &node, const Operand &x, const Operand &w, llvm::ArrayRef<Windows> windows, int64_t groups);
 /// x (rows, channels, a, b ...) as (rows, image, channels), with one axis for the image.
 Operand channelsLast(Emit &emit, const Operand &x);
