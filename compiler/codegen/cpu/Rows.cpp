@@ -115,15 +115,15 @@ static void emitRow(StepEmitter &e, Value value, Value row) {
       .Default([&](Operation *) { e.cannot("no code for the phase " + op->getName().getStringRef()); });
 }
 
-/// How many rows go through the steps together: where sums are long enough to wait for and the rows stay in the first
-/// cache, four.
+/// How many rows go through the steps together, as a row's own sums, their trees and functions wait for each other: as
+/// many as stay in the first cache, and of what is packed one.
 static int64_t rowsTogether(ArrayRef<Step> steps) {
   int64_t longest = 0;
   for (const Step &step : steps)
     for (Value value : step.stores)
       if (auto reduce = value.getDefiningOp<ReduceOp>(); reduce && isRowPhase(reduce))
         longest = std::max(longest, RowForm::of(typeOf(reduce.getX())).columns.getFixed());
-  return longest < 4 * lanes ? 1 : longest <= 1024 ? 4 : longest <= 2560 ? 2 : 1;
+  return longest <= mostPacked ? 1 : longest <= 128 ? 8 : longest <= 1024 ? 4 : longest <= 2560 ? 2 : 1;
 }
 
 /// Arguments that are read for a row of `value`, which is not computed before.

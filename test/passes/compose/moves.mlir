@@ -285,3 +285,27 @@ func.func @pixels(%x: tensor<?x4x40x50xf32, #tutti.sizes<batch>>) -> tensor<?x20
   %1 = tutti.reshape %0 : tensor<?x40x50x4xf32, #tutti.sizes<batch>> -> tensor<?x2000x4xf32, #tutti.sizes<batch>>
   return %1 : tensor<?x2000x4xf32, #tutti.sizes<batch>>
 }
+
+// -----
+
+// Windows of three places whose channels were brought behind them: for eight sums of 30 terms, sixteen of which are taken at a time,
+// neighbours stay neighbours; for 16 sums, to each of which a term is added by itself, they are read where they lay before.
+tutti.param @few : tensor<30x8xf32>
+tutti.param @many : tensor<30x16xf32>
+// CHECK-LABEL: func.func @windows
+// CHECK-SAME: (%[[X:.*]]: tensor<?x10x20xf32, #tutti.sizes<batch>>)
+func.func @windows(%x: tensor<?x10x20xf32, #tutti.sizes<batch>>)
+    -> (tensor<?x18x8xf32, #tutti.sizes<batch>>, tensor<?x18x16xf32, #tutti.sizes<batch>>) {
+  %few = tutti.get @few : tensor<30x8xf32>
+  %many = tutti.get @many : tensor<30x16xf32>
+  // CHECK-DAG: %[[LAST:.*]] = tutti.map %[[X]] {{.*}} -> tensor<?x20x10xf32, #tutti.sizes<batch>>
+  // CHECK-DAG: %[[FEW:.*]] = tutti.map %[[LAST]] {{.*}} -> tensor<?x18x30xf32, #tutti.sizes<batch>>
+  // CHECK-DAG: %[[MANY:.*]] = tutti.map %[[X]] {{.*}} -> tensor<?x18x30xf32, #tutti.sizes<batch>>
+  // CHECK-DAG: tutti.contract %[[FEW]], %{{.*}} "bsk,kn->bsn" : {{.*}}, tensor<30x8xf32>
+  // CHECK-DAG: tutti.contract %[[MANY]], %{{.*}} "bsk,kn->bsn" : {{.*}}, tensor<30x16xf32>
+  %0 = tutti.transpose %x [0, 2, 1] : tensor<?x10x20xf32, #tutti.sizes<batch>>
+  %1 = tutti.windows %0 of [3] in [20] count [18] step [1] gap [1] before [0] : tensor<?x20x10xf32, #tutti.sizes<batch>>
+  %2 = tutti.contract %1, %few "bsk,kn->bsn" : tensor<?x18x30xf32, #tutti.sizes<batch>>, tensor<30x8xf32>
+  %3 = tutti.contract %1, %many "bsk,kn->bsn" : tensor<?x18x30xf32, #tutti.sizes<batch>>, tensor<30x16xf32>
+  return %2, %3 : tensor<?x18x8xf32, #tutti.sizes<batch>>, tensor<?x18x16xf32, #tutti.sizes<batch>>
+}

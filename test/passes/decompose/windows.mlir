@@ -7,12 +7,16 @@ module attributes {tutti.members = 1 : i64} {
   tutti.param @w : tensor<72x5xf32>
   // CHECK-LABEL: func.func @in_place
   func.func @in_place(%x: tensor<?x64x8xf32, #tutti.sizes<batch>>) -> tensor<?x64x5xf32, #tutti.sizes<batch>> {
-    // CHECK: %[[LINES:.*]] = tutti.reshape %arg0 : tensor<?x64x8xf32, #tutti.sizes<batch>> -> tensor<?x512xf32, #tutti.sizes<batch>>
-    // CHECK: %[[ABOVE:.*]] = tutti.map %{{.*}} : (tensor<f32>) -> tensor<?x88xf32, #tutti.sizes<batch>>
-    // CHECK: %[[FIRST:.*]] = tutti.map %[[LINES]] {{.*}} -> tensor<?x64xf32, #tutti.sizes<batch>>
-    // CHECK: %[[BETWEEN:.*]] = tutti.map %{{.*}} : (tensor<f32>) -> tensor<?x16xf32, #tutti.sizes<batch>>
-    // CHECK: %[[ALL:.*]] = tutti.concat %[[ABOVE]], %[[FIRST]], %[[BETWEEN]], {{.*}} axis 1
-    // CHECK: %[[MARGIN:.*]] = tutti.reshape %[[ALL]]
+    // CHECK-DAG: %[[FROM:.*]] = tutti.constant dense<[0, 0, 1, 2, 3, 4, 5, 6, 7, 0]>
+    // CHECK-DAG: %[[LINES:.*]] = tutti.reshape %arg0 : tensor<?x64x8xf32, #tutti.sizes<batch>> -> tensor<?x8x64xf32, #tutti.sizes<batch>>
+    // CHECK: tutti.gather %[[LINES]] at %[[FROM]] axis 1
+    // CHECK: %[[ALL:.*]] = tutti.map %{{.*}}, %{{.*}} -> tensor<?x10x64xf32, #tutti.sizes<batch>>
+    // CHECK: arith.select
+    // CHECK: %[[LEFT:.*]] = tutti.map %{{.*}} : (tensor<f32>) -> tensor<?x10x8xf32, #tutti.sizes<batch>>
+    // CHECK: %[[LINE:.*]] = tutti.map %[[ALL]]
+    // CHECK: %[[RIGHT:.*]] = tutti.map %{{.*}} : (tensor<f32>) -> tensor<?x10x8xf32, #tutti.sizes<batch>>
+    // CHECK: %[[WIDE:.*]] = tutti.concat %[[LEFT]], %[[LINE]], %[[RIGHT]] axis 2
+    // CHECK: %[[MARGIN:.*]] = tutti.reshape %[[WIDE]]
     // CHECK: %[[ROWS:.*]] = tutti.map %[[MARGIN]] [#[[PLACE]]] : (tensor<?x100x8xf32, #tutti.sizes<batch>>) -> tensor<?x64x72xf32, #tutti.sizes<batch>>
     // CHECK: tutti.contract %[[ROWS]],
     %0 = tutti.windows %x of [3, 3] in [8, 8] count [8, 8] step [1, 1] gap [1, 1] before [1, 1] : tensor<?x64x8xf32, #tutti.sizes<batch>>
@@ -43,7 +47,7 @@ module attributes {tutti.members = 1 : i64, tutti.target = #tutti<target cuda>} 
 module attributes {tutti.members = 1 : i64} {
   // CHECK-LABEL: func.func @margin
   func.func @margin(%x: tensor<?x16x8xf32, #tutti.sizes<batch>>) -> tensor<?x36x8xf32, #tutti.sizes<batch>> {
-    // CHECK-NOT: tutti.gather
+    // CHECK: tutti.gather %{{.*}} at %{{.*}} axis 1 : tensor<?x4x32xf32, #tutti.sizes<batch>>, tensor<6xi64>
     // CHECK: tutti.concat
     %0 = tutti.windows %x of [1, 1] in [4, 4] count [6, 6] step [1, 1] gap [1, 1] before [1, 1] : tensor<?x16x8xf32, #tutti.sizes<batch>>
     return %0 : tensor<?x36x8xf32, #tutti.sizes<batch>>
@@ -56,7 +60,8 @@ module attributes {tutti.members = 1 : i64} {
 module attributes {tutti.members = 1 : i64, tutti.target = #tutti<target cuda>} {
   // CHECK-LABEL: func.func @margin_of_many_blocks
   func.func @margin_of_many_blocks(%x: tensor<?x16x8xf32, #tutti.sizes<batch>>) -> tensor<?x36x8xf32, #tutti.sizes<batch>> {
-    // CHECK: tutti.gather
+    // CHECK: tutti.gather %{{.*}} at %{{.*}} axis 1 : tensor<?x16x8xf32, #tutti.sizes<batch>>, tensor<36xi64>
+    // CHECK-NOT: tutti.concat
     %0 = tutti.windows %x of [1, 1] in [4, 4] count [6, 6] step [1, 1] gap [1, 1] before [1, 1] : tensor<?x16x8xf32, #tutti.sizes<batch>>
     return %0 : tensor<?x36x8xf32, #tutti.sizes<batch>>
   }
