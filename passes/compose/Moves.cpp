@@ -41,8 +41,23 @@ bool isReadByLanes(MapOp rows) {
          });
 }
 
+/// Whether maps take more than twice as many elements of a value as it has, as sums over windows do.
+bool isReadOften(Value value) {
+  auto elementsOf = [](RankedTensorType type) { // of one row, as they have the same ones
+    double count = 1;
+    for (const Size &size : getSizes(type))
+      count *= size.isFixed() ? double(size.getFixed()) : 1;
+    return count;
+  };
+  double taken = 0;
+  for (OpOperand &use : value.getUses())
+    if (auto map = dyn_cast<MapOp>(use.getOwner()))
+      taken += elementsOf(map.getType());
+  return taken > 2 * elementsOf(typeOf(value));
+}
+
 /// The move that an operand of a map has been through, and where its elements come from before it. Nothing where that
-/// takes more divisions, or a layer's lanes would read terms apart that are neighbours now.
+/// takes more divisions, or what are neighbours now would be read apart by a layer's lanes or, on a CPU, often.
 struct Before {
   Value from;
   AffineMap access;
@@ -62,7 +77,8 @@ struct Before {
     std::optional<AffineMap> access = composed(*inner, map.getAccess(operand), getSizes(map.getType()));
     if (!access || divisionsOf(*access) > divisionsOf(map.getAccess(operand)))
       return std::nullopt;
-    if (readsNeighbours(map.getAccess(operand)) && !readsNeighbours(*access) && isReadByLanes(map))
+    if (readsNeighbours(map.getAccess(operand)) && !readsNeighbours(*access) &&
+        (isReadByLanes(map) || (TargetTraits::of(map).packsNarrowRows && isReadOften(input))))
       return std::nullopt;
     return Before{from, *access};
   }

@@ -45,6 +45,36 @@ static Operand sumOfChannels(Emit &e, const Operand &x, const Operand &w, int64_
   return y;
 }
 
+/// Whether each channel is summed by itself, and channels are so few that lines of the image fill vectors better.
+static bool goesAlongLines(ArrayRef<int64_t> weights, int64_t groups, ArrayRef<Windows> windows) {
+  constexpr int64_t fewChannels = 8, shortLine = 8;
+  int64_t terms = llvm::product_of(weights.drop_front(2));
+  return groups == weights[0] && weights[1] == 1 && groups <= fewChannels && windows.back().count >= shortLine &&
+         terms > 0 && terms <= mostSummed;
+}
+
+/// The same along the lines of the image as it lies: as (rows, channels, a, b ...).
+static Operand sumAlongLines(Emit &e, Operand x, const Operand &w, ArrayRef<Windows> windows) {
+  int64_t elements = 1;
+  for (auto [axis, along] : llvm::enumerate(windows)) {
+    x = x ? withMargin(e, x, 2 + axis, along, e.scalar(0, x)) : x;
+    elements *= along.length;
+  }
+  Sizes each(windows.size() + 1, Size(1)); // a factor for each channel
+  each.front() = w.sizes().front();
+  Operand factors = e.reshape(w, {each.front(), Size(elements)}), y;
+  for (int64_t i = 0; x && i < elements; ++i) {
+    Operand element = x;
+    int64_t rest = i;
+    for (size_t axis = windows.size(); axis-- > 0; rest /= windows[axis].length)
+      element = e.part(element, 2 + axis, rest % windows[axis].length * windows[axis].gap, windows[axis].count,
+                       windows[axis].stride);
+    Operand product = e.mul(element, e.reshape(e.part(factors, 1, i, 1), each));
+    y = y ? e.add(y, product) : product;
+  }
+  return y;
+}
+
 /// Each window, with all channels, is a row that the weights multiply: as (rows, windows, channels).
 static Operand productOfGathered(Node &n, const Operand &x, const Operand &w, ArrayRef<Windows> windows, int64_t count,
                                  int64_t groups) {
@@ -176,6 +206,13 @@ void importConv(Node &n) {
   }
   if (bias && bias.sizes() != Sizes{Size(kernel[0])}) {
     e.malformed("a bias " + bias.str() + " for " + Twine(kernel[0]) + " channels");
+    return;
+  }
+  if (goesAlongLines(kernel, groups, *windows)) {
+    Sizes each(counts.size() + 1, Size(1));
+    each.front() = Size(kernel[0]);
+    Operand y = sumAlongLines(e, x, w, *windows);
+    n.set(0, y && bias ? e.add(y, e.reshape(bias, each)) : y);
     return;
   }
   Operand y = convolved(n, x, w, *windows, groups);

@@ -31,12 +31,6 @@ static Operand gathered(Node &n, const Operand &x, const Counts &counts, ArrayRe
   return y ? e.reshape(y, {sizes[0], Size(counts.windows), Size(counts.elements), sizes[1]}) : y;
 }
 
-/// An image with a margin of `outside` along an axis, so that all windows lie in it.
-static Operand withMargin(Emit &e, const Operand &x, int64_t axis, const Windows &along, double outside) {
-  int64_t behind = along.reach() - along.before - along.size;
-  return e.padded(x, axis, along.before, std::max<int64_t>(behind, 0), e.scalar(outside, x));
-}
-
 static Operand combine(Emit &e, ReduceKind kind, const Operand &a, const Operand &b) {
   return kind == ReduceKind::max ? e.binary<MaxOp>(a, b) : e.add(a, b);
 }
@@ -91,7 +85,7 @@ static Operand byDoubling(Emit &e, Operand x, ReduceKind kind, const Windows &al
 static Operand ofWindows(Emit &e, Operand x, ReduceKind kind, ArrayRef<Windows> windows, bool byAxis) {
   double outside = kind == ReduceKind::max ? -std::numeric_limits<double>::infinity() : 0;
   for (auto [i, along] : llvm::enumerate(windows))
-    x = x ? withMargin(e, x, 2 + i, along, outside) : x;
+    x = x ? withMargin(e, x, 2 + i, along, e.scalar(outside, x)) : x;
   if (!byAxis)
     return combined(e, x, kind, windows, 2);
   for (size_t i = 0; i < windows.size(); ++i)

@@ -157,6 +157,11 @@ Operand channelsFirst(Emit &e, const Operand &y, ArrayRef<Size> image) {
   return e.reshape(y.rank() > 2 ? e.moveAxis(y, y.rank() - 1, 1) : y, sizes);
 }
 
+Operand withMargin(Emit &e, const Operand &x, int64_t axis, const WindowAxis &along, const Operand &outside) {
+  int64_t behind = along.reach() - along.before - along.size;
+  return e.padded(x, axis, along.before, std::max<int64_t>(behind, 0), outside);
+}
+
 std::optional<Operand> imageWithMargin(Node &n, const Operand &x, ArrayRef<Padding> pads, Outside outside) {
   if (x.rank() < 3 || x.rank() > 2 + mostAxes || pads.empty())
     return std::nullopt;

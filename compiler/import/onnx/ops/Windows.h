@@ -53,6 +53,9 @@ Operand channelsLast(Emit &emit, const Operand &x);
 /// channels), as (rows, channels, a, b ...).
 Operand channelsFirst(Emit &emit, const Operand &y, llvm::ArrayRef<Size> image);
 
+/// x with a margin of `outside` along an axis, so that all windows lie in it.
+Operand withMargin(Emit &emit, const Operand &x, int64_t axis, const WindowAxis &along, const Operand &outside);
+
 /// What is put before and behind an axis, or cut off where negative.
 struct Padding {
   int64_t axis, before, behind;
