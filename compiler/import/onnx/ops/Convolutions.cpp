@@ -45,12 +45,22 @@ static Operand sumOfChannels(Emit &e, const Operand &x, const Operand &w, int64_
   return y;
 }
 
-/// Whether each channel is summed by itself, and channels are so few that lines of the image fill vectors better.
-static bool goesAlongLines(ArrayRef<int64_t> weights, int64_t groups, ArrayRef<Windows> windows) {
-  constexpr int64_t fewChannels = 8, shortLine = 8;
+/// Whether x is made of a layer's channels, which lie behind the image until they are turned.
+static bool liesTurned(const Operand &x) {
+  constexpr int mostUpstream = 8;
+  Operation *op = x.isValue() ? x.value().getDefiningOp() : nullptr;
+  for (int i = 0; op && i < mostUpstream && !isa<TransposeOp>(op); ++i)
+    op = op->getNumOperands() ? op->getOperand(0).getDefiningOp() : nullptr;
+  return isa_and_nonnull<TransposeOp>(op);
+}
+
+/// Whether each channel is summed by itself, and channels are so few that lines of the image fill vectors better: up to
+/// three, and up to eight that need no turning for it.
+static bool goesAlongLines(const Operand &x, ArrayRef<int64_t> weights, int64_t groups, ArrayRef<Windows> windows) {
+  constexpr int64_t shortLine = 8;
   int64_t terms = llvm::product_of(weights.drop_front(2));
-  return groups == weights[0] && weights[1] == 1 && groups <= fewChannels && windows.back().count >= shortLine &&
-         terms > 0 && terms <= mostSummed;
+  return groups == weights[0] && weights[1] == 1 && groups <= (liesTurned(x) ? 3 : 8) &&
+         windows.back().count >= shortLine && terms > 0 && terms <= mostSummed;
 }
 
 /// The same along the lines of the image as it lies: as (rows, channels, a, b ...).
@@ -208,7 +218,7 @@ void importConv(Node &n) {
     e.malformed("a bias " + bias.str() + " for " + Twine(kernel[0]) + " channels");
     return;
   }
-  if (goesAlongLines(kernel, groups, *windows)) {
+  if (goesAlongLines(x, kernel, groups, *windows)) {
     Sizes each(counts.size() + 1, Size(1));
     each.front() = Size(kernel[0]);
     Operand y = sumAlongLines(e, x, w, *windows);
