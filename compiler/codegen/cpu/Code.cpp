@@ -57,6 +57,7 @@ Value Code::floorRemainder(Value a, Value c) {
   return select(less(rest, zero(rest.getType())), add(rest, c), rest);
 }
 Value Code::min(Value a, Value c) { return arith::MinSIOp::create(b, loc, a, c); }
+Value Code::max(Value a, Value c) { return arith::MaxSIOp::create(b, loc, a, c); }
 Value Code::less(Value a, Value c) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, a, c); }
 
 Value Code::at(Value pointer, Value bytes) {

@@ -57,6 +57,7 @@ public:
   mlir::Value remainder(mlir::Value a, mlir::Value c);
   mlir::Value floorRemainder(mlir::Value a, mlir::Value c);
   mlir::Value min(mlir::Value a, mlir::Value c);
+  mlir::Value max(mlir::Value a, mlir::Value c);
   mlir::Value less(mlir::Value a, mlir::Value c);
 
   mlir::Value at(mlir::Value pointer, mlir::Value bytes);

@@ -42,10 +42,10 @@ void emitTop(StepEmitter &emitter, TopOp op, mlir::Value row);
 /// x, then the updates in their order (Scatter.cpp).
 void emitScatter(StepEmitter &emitter, ScatterOp op, mlir::Value row);
 
-/// Writes a value at a row, as many vectors at a time as math functions like; `elements` computes it at some points
+/// Writes a value at rows, as many vectors at a time as math functions like; `elements` computes it at some points
 /// (Rows.cpp).
 using Elements = llvm::function_ref<llvm::SmallVector<mlir::Value>(llvm::MutableArrayRef<Point>)>;
-void emitElements(StepEmitter &emitter, mlir::Value value, mlir::Value row, Elements elements);
+void emitElements(StepEmitter &emitter, mlir::Value value, llvm::ArrayRef<mlir::Value> rows, Elements elements);
 
 /// Batcher's merge exchange (Knuth, The Art of Computer Programming, 5.2.2, algorithm M) of `count` vectors, every lane
 /// by itself (Sort.cpp). `exchange` puts vector i and the one `distance` behind it in order.

@@ -10,46 +10,56 @@ using namespace mlir;
 
 namespace tutti {
 
+/// The most rows of a line that go together.
+constexpr int64_t rowsOfLine = 4;
 /// A page, which is where a processor's own prefetching ends.
 constexpr int64_t aheadBytes = 4096;
 
-void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
+void emitElements(StepEmitter &e, Value value, ArrayRef<Value> rows, Elements elements) {
   Code &code = e.code;
   auto emit = [&](MutableArrayRef<Point> points) {
     for (auto [result, point] : llvm::zip_equal(elements(points), points))
       e.write(value, result, point);
   };
-  using At = llvm::function_ref<Point(Value column, Value mask)>;
+  using At = llvm::function_ref<Point(Value row, Value column, Value mask)>;
   Columns columns = e.columnsOf(value);
   bool wholeRow = e.isOverWholeRow();
   auto isStored = [&](Value other) { return e.steps.places.contains(other); };
-  auto anywhere = [&](Value column, Value mask) { return Point(row, code.add(columns.from, column), mask); };
+  auto anywhere = [&](Value row, Value column, Value mask) { return Point(row, code.add(columns.from, column), mask); };
   auto overWhole = [&](Value from, Value to, int64_t vectors, At at) {
     code.loop(from, to, vectors * lanes, [&](Value column) {
       SmallVector<Point> points;
       for (int64_t v = 0; v < vectors; ++v)
-        points.push_back(at(code.add(column, v * lanes), {}));
+        for (Value row : rows)
+          points.push_back(at(row, code.add(column, v * lanes), {}));
       for (Value read : e.streamsOf([&] { emit(points); }))
         if (read.getParentBlock() == code.b.getInsertionBlock())         // and not in a loop over what is summed
           code.prefetch(code.at(read, aheadBytes), Code::Cache::second); // the first has fewer places for what comes
     });
   };
-  int64_t group = e.level.mathVectors;
+  int64_t group = llvm::divideCeil(e.level.mathVectors, rows.size());
   auto overFixed = [&](int64_t count, At at) {
     int64_t grouped = llvm::alignDown(count, lanes * group);
     if (grouped > 0)
       overWhole(code.num(0), code.num(grouped), group, at);
     SmallVector<Point> rest;
-    for (int64_t column = grouped; column < count; column += lanes)
-      rest.push_back(at(code.num(column), code.firstLanes(count - column)));
-    emit(rest);
+    for (int64_t column = grouped; column < count; column += lanes) {
+      for (Value row : rows)
+        rest.push_back(at(row, code.num(column), code.firstLanes(count - column)));
+      if (int64_t(rest.size()) >= group * int64_t(rows.size()) || column + lanes >= count) {
+        emit(rest);
+        rest.clear();
+      }
+    }
   };
   if (wholeRow && columns.fixed == 1) {
-    Point only(row, code.num(0));
+    SmallVector<Point> only;
+    for (Value row : rows)
+      only.push_back(Point(row, code.num(0)));
     emit(only);
   } else if (int64_t run = wholeRow ? runOf(value, e.steps.form.dims() - 1, isStored) : 0) {
     code.loop(code.num(0), code.num(*columns.fixed / run), 1, [&](Value number) {
-      overFixed(run, [&](Value column, Value mask) {
+      overFixed(run, [&](Value row, Value column, Value mask) {
         Point point(row, code.add(code.mul(number, run), column), mask, number);
         point.run = run;
         return point;
@@ -64,7 +74,9 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
     overWhole(code.num(0), grouped, group, anywhere);
     overWhole(grouped, whole, 1, anywhere);
     code.when(code.less(whole, count), [&] {
-      Point last = anywhere(whole, code.firstLanes(code.sub(count, whole)));
+      SmallVector<Point> last;
+      for (Value row : rows)
+        last.push_back(anywhere(row, whole, code.firstLanes(code.sub(count, whole))));
       emit(last);
     });
   }
@@ -142,6 +154,61 @@ static llvm::SetVector<Value> argumentsOf(StepEmitter &e, Value value) {
   return arguments;
 }
 
+/// Whether several elements of an argument make one of a value, as sums over windows take: its rows on a line have most
+/// of them in common. Of more than `most` those of several rows are more than there are registers.
+static bool takesWindows(StepEmitter &e, Value value) {
+  constexpr size_t fewest = 3, most = 16;
+  llvm::DenseMap<Value, llvm::SmallDenseSet<AffineMap>> places;
+  llvm::SetVector<std::pair<Value, AffineMap>> open;
+  open.insert({value, e.own(value)});
+  for (size_t i = 0; i < open.size(); ++i) {
+    auto [next, access] = open[i];
+    if (next != value && e.steps.places.contains(next)) {
+      places[next].insert(access);
+    } else if (auto map = next.getDefiningOp<MapOp>()) {
+      for (auto [index, input] : llvm::enumerate(map.getInputs()))
+        open.insert({input, operandAccess(map, index, access)});
+    } else {
+      return false;
+    }
+  }
+  size_t taken = 0;
+  for (const auto &[argument, own] : places)
+    taken = std::max<size_t>(taken, own.size());
+  return taken >= fewest && taken <= most;
+}
+
+/// Whether a step goes along lines, several rows of one at a time.
+static bool goesAlongLines(StepEmitter &e, const Step &step) {
+  const Sizes &rows = e.steps.form.rows;
+  return rows.size() > 1 && rows.back().isFixed() && rows.back().getFixed() >= rowsOfLine &&
+         llvm::all_of(step.stores, [&](Value value) { return takesWindows(e, value); });
+}
+
+/// All the tile's rows, line by line.
+static void emitLines(StepEmitter &e, Value value) {
+  Code &code = e.code;
+  Value first = e.need(Need::firstRow), length = e.sizeOf(e.steps.form.rows.back()), behind = code.add(first, e.rows());
+  auto elements = [&](MutableArrayRef<Point> points) { return e.compute(value, e.own(value), points); };
+  Value lines = code.div(code.add(behind, code.sub(length, code.num(1))), length);
+  code.loop(code.div(first, length), lines, 1, [&](Value line) {
+    Value start = code.mul(line, length), from = code.sub(code.max(start, first), first),
+          to = code.sub(code.min(code.add(start, length), behind), first);
+    e.overLine(line, [&] {
+      for (int64_t count = rowsOfLine; count > 0; count /= 2) {
+        Value whole = code.add(from, code.mul(code.div(code.sub(to, from), code.num(count)), count));
+        code.loop(from, whole, count, [&](Value row) {
+          SmallVector<Value> together;
+          for (int64_t i = 0; i < count; ++i)
+            together.push_back(code.add(row, i));
+          emitElements(e, value, together, elements);
+        });
+        from = whole;
+      }
+    });
+  });
+}
+
 /// Rows from, from + step, ... below `to`, each of which goes through all steps.
 static void emitRange(StepEmitter &e, llvm::ArrayRef<Step> steps, Value from, Value to, int64_t step) {
   Code &code = e.code;
@@ -187,7 +254,14 @@ void emitRows(StepEmitter &e, llvm::ArrayRef<Step> steps) {
     return llvm::all_of(step.stores, [&](Value value) { return isPacked(e, value, step.work); });
   };
   while (!steps.empty()) {
-    ArrayRef<Step> byRow = steps.take_until(goesPacked);
+    if (!goesPacked(steps.front()) && goesAlongLines(e, steps.front())) {
+      for (Value value : steps.front().stores)
+        emitLines(e, value);
+      steps = steps.drop_front();
+      continue;
+    }
+    ArrayRef<Step> byRow =
+        steps.take_until([&](const Step &step) { return goesPacked(step) || goesAlongLines(e, step); });
     if (!byRow.empty())
       emitRange(e, byRow, e.code.num(0), e.rows(), 1);
     steps = steps.drop_front(byRow.size());

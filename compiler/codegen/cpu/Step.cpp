@@ -37,6 +37,11 @@ void StepEmitter::overPacked(int64_t columns, Body body) {
   overColumns({code.num(0), code.mul(rows(), columns), {}}, body);
 }
 
+void StepEmitter::overLine(Value number, Body body) {
+  llvm::SaveAndRestore now(line, number);
+  body();
+}
+
 void StepEmitter::readingCopies(const Copies &given, Body body) {
   llvm::SaveAndRestore now(copies, given);
   body();
@@ -91,12 +96,28 @@ Value StepEmitter::rowStride(Value value) {
   return sizeOf(RowForm::of(typeOf(value)).columns);
 }
 
+/// A sum of something and a number that is known: the two.
+static std::pair<Value, int64_t> withoutNumber(Value sum) {
+  APInt number;
+  auto add = sum.getDefiningOp<arith::AddIOp>();
+  if (add && matchPattern(add.getRhs(), m_ConstantInt(&number)))
+    return {add.getLhs(), number.getSExtValue()};
+  return {sum, 0};
+}
+
 SmallVector<Value> StepEmitter::dimensions(Point &point) {
   SmallVector<Value> dims{need(Need::member)};
   unsigned count = steps.form.rows.size();
   if (count > 0) {
     Value rest = code.add(need(Need::firstRow), point.row);
     dims.append(count, Value());
+    if (line) { // the distance from the first of rows that go together stays a number: they read the same elements
+      auto [row, behind] = withoutNumber(point.row);
+      Value start = code.mul(line, sizeOf(steps.form.rows.back()));
+      dims[count] = code.add(code.sub(code.add(need(Need::firstRow), row), start), behind);
+      rest = line;
+      --count;
+    }
     for (unsigned i = count; i-- > 1;) {
       Value length = sizeOf(steps.form.rows[i]);
       Value above = code.div(rest, length);

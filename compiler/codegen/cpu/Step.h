@@ -101,6 +101,8 @@ public:
   void overColumns(const Columns &columns, Body body);
   /// Goes over the elements of all the tile's rows, of `columns` each, end to end: lanes are of several rows.
   void overPacked(int64_t columns, Body body);
+  /// The rows that `body` names lie on one line: they differ along the last of the rows' axes alone.
+  void overLine(mlir::Value line, Body body);
   /// What has been copied for every `step`-th row from `first` on (Transposed.cpp): where the first one's column 0
   /// would be, and elements from each to the next.
   struct Copy {
@@ -158,6 +160,7 @@ public:
 
 private:
   std::optional<Columns> chunk; ///< the columns under way, if not all
+  mlir::Value line;             ///< number of the one that all rows under way lie on, if they do
   int64_t packed = 0;           ///< columns of each of the rows that lie end to end; 0: of one row
   Copies copies;
   llvm::SmallVector<mlir::Value> streams;
