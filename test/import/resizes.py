@@ -21,6 +21,9 @@ def add_cases(case, node, rng, i64, f32):
         for rounding in ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil"):
             case(f"resize-nearest-{coordinates}-{rounding}", 11, [node("Resize", "x r s l", mode="nearest", coordinate_transformation_mode=coordinates, nearest_mode=rounding)],
                  line, {"r": nothing, "s": nothing, "l": i64(2, 3, 10)}, batch=False)
+    for rounding, length in (("round_prefer_floor", 19), ("round_prefer_ceil", 39)): # float32 errs in the middle between two
+        case(f"resize-nearest-between-{rounding}", 18, [node("Resize", "x - - l", mode="nearest", nearest_mode=rounding)], {"x": rng(2, 3, 14)}, {"l": i64(2, 3, length)}, batch=False)
+    for coordinates in ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn"):
         for mode in ("linear", "cubic"):
             case(f"resize-{mode}-{coordinates}", 11, [node("Resize", "x r s", mode=mode, coordinate_transformation_mode=coordinates)],
                  image, {"r": nothing, "s": factors(1, 1, 1.5, 0.5)})

@@ -71,12 +71,16 @@ template <typename T> static T placeOf(int64_t i, const Along &along, T scale, C
   llvm_unreachable("coordinates of another kind");
 }
 
+/// Places as near to the middle between two elements as float32 errs are in the middle, as ONNX Runtime has it.
 static float rounded(float place, float scale, Rounding rounding) {
+  constexpr float near = 1e-6f;
+  float floor = std::floor(place);
+  bool isBetween = std::abs(place - floor - 0.5f) <= near;
   switch (rounding) {
   case Rounding::preferFloor:
-    return place - std::floor(place) == 0.5f ? std::floor(place) : std::round(place);
+    return isBetween ? floor : std::floor(place + 0.5f);
   case Rounding::preferCeil:
-    return std::round(place);
+    return isBetween ? floor + 1 : std::floor(place + 0.5f);
   case Rounding::floor:
     return std::floor(place);
   case Rounding::ceil:
