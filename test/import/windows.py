@@ -82,7 +82,11 @@ def add_cases(case, node, rng, i64, f32):
 
     # Transposed convolutions: of one weight a place, of several, and with a rest behind.
     small, spread = {"x": rng(2, 3, 3, 2)}, rng(3, 4, 3, 4, seed=22)
+    for steps, gaps, pads in (([1, 1], [1, 1], [1, 0, 2, 1]), ([2, 1], [1, 2], [0, 2, 0, 1])): # lines of eight places and more
+        case(f"each-channel-along-lines-{steps[0]}", 13, [node("Conv", "x w b", group=3, strides=steps, dilations=gaps, pads=pads)], {"x": rng(2, 3, 7, 11)},
+             {"w": rng(3, 1, 3, 2, seed=61), "b": rng(3, seed=62)})
     case("transposed-apart", 13, [node("ConvTranspose", "x w b", strides=[2, 3])], small, {"w": rng(3, 4, 2, 3, seed=23), "b": rng(4, seed=24)})
+    case("transposed-apart-one-channel", 13, [node("ConvTranspose", "x w b", strides=[2, 3])], small, {"w": rng(3, 1, 2, 3, seed=23), "b": rng(1, seed=24)})
     case("transposed-overlapping", 22, [node("ConvTranspose", "x w", strides=[2, 2], pads=[1, 0, 1, 2], output_padding=[1, 0])], small, {"w": spread})
     case("transposed-line", 11, [node("ConvTranspose", "x w b", pads=[1, 0])], line, {"w": rng(3, 5, 3, seed=25), "b": b})
     case("transposed-of-groups", 13, [node("ConvTranspose", "x w b", group=2, strides=[2], dilations=[2])], {"x": rng(2, 4, 5)}, {"w": rng(4, 3, 3, seed=26), "b": rng(6, seed=27)})

@@ -108,6 +108,23 @@ static Operand productsOf(Emit &e, const Operand &x, const Operand &w, int64_t g
   return y ? e.reshape(y, {batch, *all, made}) : y;
 }
 
+/// Products that lie side by side, the weights of an element beside each other, in their places: as (rows, made, a, b
+/// ...).
+static Operand laidOut(Emit &e, const Operand &products, ArrayRef<Spread> spreads) {
+  Sizes apart = {products.sizes().front()}, together = {apart.front(), products.sizes().back()};
+  size_t axes = spreads.size();
+  SmallVector<int64_t> order = {0, int64_t(2 * axes) + 1};
+  for (const Spread &along : spreads)
+    apart.push_back(Size(along.size));
+  for (auto [i, along] : llvm::enumerate(spreads)) {
+    apart.push_back(Size(along.length));
+    together.push_back(Size(along.count));
+    order.append({int64_t(1 + i), int64_t(1 + axes + i)});
+  }
+  apart.push_back(together[1]);
+  return e.reshape(e.transpose(e.reshape(products, apart), order), together);
+}
+
 /// Of each place of the result in turn the products that land there, -1 for none: as many for each place. Nothing, and
 /// a problem, where they are too many.
 static std::optional<SmallVector<int64_t>> landingsOf(Node &n, ArrayRef<Spread> spreads, Counts &counts) {
@@ -336,6 +353,17 @@ void importConvTranspose(Node &n) {
       parts.push_back(productOfSteps(n, e.part(x, 1, group * taken, taken), e.part(w, 0, group * taken, taken),
                                      bias ? e.part(bias, 0, group * each, each) : bias, *spreads, steps));
     return finish(e.concat(parts, 2));
+  }
+  // Of several channels they are turned twice as fast: to lines of all channels, and these to the front.
+  bool tiles = *made == Size(1) && llvm::all_of(*spreads, [](const Spread &along) {
+    return along.length == along.stride && along.gap == 1 && along.before == 0 &&
+           along.count == along.size * along.stride;
+  });
+  if (tiles) {
+    Operand products = productsOf(e, x, w, groups, *weights);
+    if (products && bias)
+      products = e.add(products, bias);
+    return n.set(0, products ? e.cast(laidOut(e, products, *spreads), given) : products);
   }
   Counts counts;
   std::optional<SmallVector<int64_t>> places = landingsOf(n, *spreads, counts);
