@@ -6,6 +6,7 @@
 // several layers whose channels are joined in between.
 #include "Patterns.h"
 #include "passes/analysis/Access.h"
+#include "passes/analysis/Numerics.h"
 #include "passes/analysis/Rows.h"
 #include "passes/analysis/Upstream.h"
 
@@ -63,14 +64,18 @@ public:
                                                     first <= its.back().getFixed() - mine.back().getFixed();
     return isInside ? std::optional(first) : std::nullopt;
   }
-  /// Whether nothing else reads the move but what takes means or sums of it, nor any of the maps but the last.
+  /// Whether nothing else reads the move, nor any of the maps but the last. Where channels fill vectors, reductions
+  /// may, which have kernels of their own.
   bool standAlone() {
+    Size channels = getSizes(typeOf(move.getInputs()[0])).back();
+    bool fill = channels.isFixed() && channels.getFixed() >= lanes;
     auto isOne = [&](Operation *user) {
       auto map = dyn_cast<MapOp>(user);
       return map && maps.contains(map);
     };
-    auto isReduced = [](Operation *user) {
-      return isa<ReduceOp>(user) || (isa<ReshapeOp>(user) && llvm::all_of(user->getUsers(), llvm::IsaPred<ReduceOp>));
+    auto isReduced = [&](Operation *user) {
+      return fill &&
+             (isa<ReduceOp>(user) || (isa<ReshapeOp>(user) && llvm::all_of(user->getUsers(), llvm::IsaPred<ReduceOp>)));
     };
     return llvm::all_of(move->getUsers(), [&](Operation *user) { return isOne(user) || isReduced(user); }) &&
            llvm::all_of(maps.getArrayRef().drop_back(),

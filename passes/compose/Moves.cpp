@@ -41,7 +41,8 @@ bool isReadByLanes(MapOp rows) {
          });
 }
 
-/// Whether maps take more than twice as many elements of a value as it has, as sums over windows do.
+/// Whether maps take more than twice as many elements of a value as it has, as sums over windows do. Products read one
+/// by one what they read in place.
 bool isReadOften(Value value) {
   auto elementsOf = [](RankedTensorType type) { // of one row, as they have the same ones
     double count = 1;
@@ -51,7 +52,7 @@ bool isReadOften(Value value) {
   };
   double taken = 0;
   for (OpOperand &use : value.getUses())
-    if (auto map = dyn_cast<MapOp>(use.getOwner()))
+    if (auto map = dyn_cast<MapOp>(use.getOwner()); map && llvm::none_of(map->getUsers(), llvm::IsaPred<ContractOp>))
       taken += elementsOf(map.getType());
   return taken > 2 * elementsOf(typeOf(value));
 }

@@ -274,22 +274,22 @@ func.func @mean_of_pixels(%x: tensor<?x20x3xf32, #tutti.sizes<batch>>) -> tensor
 // -----
 
 // What else is computed of these channels is computed before they are turned for it: a channel times what its mean says of it.
-tutti.param @w : tensor<3x7xf32>
+tutti.param @w : tensor<3x16xf32>
 // CHECK-DAG: #[[PLACE:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 // CHECK-DAG: #[[GATE:.*]] = affine_map<(d0, d1, d2) -> (d0, d2, 0)>
 // CHECK-LABEL: func.func @gated_pixels
-func.func @gated_pixels(%x: tensor<?x20x3xf32, #tutti.sizes<batch>>) -> tensor<?x7x20xf32, #tutti.sizes<batch>> {
-  %w = tutti.get @w : tensor<3x7xf32>
+func.func @gated_pixels(%x: tensor<?x20x3xf32, #tutti.sizes<batch>>) -> tensor<?x16x20xf32, #tutti.sizes<batch>> {
+  %w = tutti.get @w : tensor<3x16xf32>
   // CHECK: %[[SUM:.*]] = tutti.contract
   // CHECK: %[[GATES:.*]] = tutti.reduce mean
   // CHECK: tutti.map %[[SUM]], %[[GATES]] [#[[PLACE]], #[[GATE]]]
   // CHECK-NEXT: ^bb0
   // CHECK-NEXT: arith.mulf
-  %0 = tutti.contract %x, %w "bsk,kn->bsn" : tensor<?x20x3xf32, #tutti.sizes<batch>>, tensor<3x7xf32>
-  %1 = tutti.transpose %0 [0, 2, 1] : tensor<?x20x7xf32, #tutti.sizes<batch>>
-  %2 = tutti.reduce mean %1 [2] : tensor<?x7x20xf32, #tutti.sizes<batch>>
-  %3 = tutti.mul %1, %2 : tensor<?x7x20xf32, #tutti.sizes<batch>>, tensor<?x7x1xf32, #tutti.sizes<batch>>
-  return %3 : tensor<?x7x20xf32, #tutti.sizes<batch>>
+  %0 = tutti.contract %x, %w "bsk,kn->bsn" : tensor<?x20x3xf32, #tutti.sizes<batch>>, tensor<3x16xf32>
+  %1 = tutti.transpose %0 [0, 2, 1] : tensor<?x20x16xf32, #tutti.sizes<batch>>
+  %2 = tutti.reduce mean %1 [2] : tensor<?x16x20xf32, #tutti.sizes<batch>>
+  %3 = tutti.mul %1, %2 : tensor<?x16x20xf32, #tutti.sizes<batch>>, tensor<?x16x1xf32, #tutti.sizes<batch>>
+  return %3 : tensor<?x16x20xf32, #tutti.sizes<batch>>
 }
 
 // -----
