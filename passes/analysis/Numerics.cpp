@@ -3,6 +3,7 @@
 #include "Numerics.h"
 #include "Target.h"
 #include "dialects/tutti/Mistake.h"
+#include "runtime/schema/Layout.h"
 
 using namespace mlir;
 
@@ -21,6 +22,10 @@ bool isRowsTimesWeight(const ContractSpec &spec, Value right, bool bytes) {
   if (!get || !(bytes || type.getElementType().isF32()))
     return false;
   return spec.isRowsTimesWeight(isLifted(type));
+}
+
+bool endsInLanes(int64_t k, int64_t n) {
+  return llvm::any_of(rt::planPanels(k, n), [](const rt::PanelBlock &block) { return block.lanes; });
 }
 
 NumericsProduct productOf(int64_t k, int64_t n, const TargetTraits &target, Precision precision) {

@@ -22,6 +22,9 @@ constexpr int64_t splitChunk = 16;
 bool isRowsTimesWeight(const ContractSpec &spec, mlir::Value right, bool bytes = false);
 inline bool isRowsTimesWeight(ContractOp op) { return isRowsTimesWeight(op.labels(), op.getRhs(), op.getBytes()); }
 
+/// Whether lanes share the terms of the last columns of rows times a weight [k, n], on a CPU.
+bool endsInLanes(int64_t k, int64_t n);
+
 /// What multiplies rows by a float32 weight [k, n] on a class of targets at a precision (passes/analysis/Target.h).
 NumericsProduct productOf(int64_t k, int64_t n, const TargetTraits &target, Precision precision);
 

@@ -8,7 +8,6 @@
 #include "passes/analysis/Target.h"
 #include "passes/analysis/Upstream.h"
 #include "passes/analysis/Views.h"
-#include "runtime/schema/Layout.h"
 
 using namespace mlir;
 
@@ -35,9 +34,7 @@ bool isReadByLanes(MapOp rows) {
            Size columns = layer ? getSizes(layer.getType()).back() : Size(0);
            std::optional<Size> terms = layer ? layer.terms() : std::nullopt;
            return layer && use.getOperandNumber() == 0 && isRowsTimesWeight(layer) && columns.isFixed() && terms &&
-                  terms->isFixed() &&
-                  llvm::any_of(rt::planPanels(terms->getFixed(), columns.getFixed()),
-                               [](const rt::PanelBlock &block) { return block.lanes; });
+                  terms->isFixed() && endsInLanes(terms->getFixed(), columns.getFixed());
          });
 }
 

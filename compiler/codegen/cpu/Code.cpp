@@ -405,4 +405,27 @@ void Code::when(Value condition, llvm::function_ref<void()> then, llvm::function
   }
 }
 
+std::pair<Value, int64_t> withoutNumber(Value sum) {
+  APInt number;
+  auto add = sum.getDefiningOp<arith::AddIOp>();
+  if (add && matchPattern(add.getRhs(), m_ConstantInt(&number)))
+    return {add.getLhs(), number.getSExtValue()};
+  return {sum, 0};
+}
+
+bool isMultiple(Value number, int64_t of) {
+  APInt known;
+  if (matchPattern(number, m_ConstantInt(&known)))
+    return known.getSExtValue() % of == 0;
+  if (auto argument = dyn_cast<BlockArgument>(number)) {
+    auto loop = dyn_cast_or_null<scf::ForOp>(argument.getOwner()->getParentOp());
+    return loop && loop.getInductionVar() == argument && isMultiple(loop.getLowerBound(), of) &&
+           isMultiple(loop.getStep(), of);
+  }
+  if (auto sum = number.getDefiningOp<arith::AddIOp>())
+    return isMultiple(sum.getLhs(), of) && isMultiple(sum.getRhs(), of);
+  auto product = number.getDefiningOp<arith::MulIOp>();
+  return product && (isMultiple(product.getLhs(), of) || isMultiple(product.getRhs(), of));
+}
+
 } // namespace tutti

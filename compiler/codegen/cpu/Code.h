@@ -160,6 +160,11 @@ private:
   mlir::Value toStorage(mlir::Value value);
 };
 
+/// A sum of something and a number that is known: the two.
+std::pair<mlir::Value, int64_t> withoutNumber(mlir::Value sum);
+/// Whether a number is a multiple of another one, as far as loops, sums and products tell.
+bool isMultiple(mlir::Value number, int64_t of);
+
 } // namespace tutti
 
 #endif

@@ -96,15 +96,6 @@ Value StepEmitter::rowStride(Value value) {
   return sizeOf(RowForm::of(typeOf(value)).columns);
 }
 
-/// A sum of something and a number that is known: the two.
-static std::pair<Value, int64_t> withoutNumber(Value sum) {
-  APInt number;
-  auto add = sum.getDefiningOp<arith::AddIOp>();
-  if (add && matchPattern(add.getRhs(), m_ConstantInt(&number)))
-    return {add.getLhs(), number.getSExtValue()};
-  return {sum, 0};
-}
-
 SmallVector<Value> StepEmitter::dimensions(Point &point) {
   SmallVector<Value> dims{need(Need::member)};
   unsigned count = steps.form.rows.size();
@@ -301,22 +292,6 @@ Value StepEmitter::pointerTo(Value value, AffineMap access, Point &point) {
 
 /// Elements so far apart are taken from vectors that lie side by side; a gather is as fast where they are further.
 static constexpr int64_t mostShuffled = 4;
-
-/// Whether a number is a multiple of another one, as far as loops, sums and products tell.
-static bool isMultiple(Value number, int64_t of) {
-  APInt known;
-  if (matchPattern(number, m_ConstantInt(&known)))
-    return known.getSExtValue() % of == 0;
-  if (auto argument = dyn_cast<BlockArgument>(number)) {
-    auto loop = dyn_cast_or_null<scf::ForOp>(argument.getOwner()->getParentOp());
-    return loop && loop.getInductionVar() == argument && isMultiple(loop.getLowerBound(), of) &&
-           isMultiple(loop.getStep(), of);
-  }
-  if (auto sum = number.getDefiningOp<arith::AddIOp>())
-    return isMultiple(sum.getLhs(), of) && isMultiple(sum.getRhs(), of);
-  auto product = number.getDefiningOp<arith::MulIOp>();
-  return product && (isMultiple(product.getLhs(), of) || isMultiple(product.getRhs(), of));
-}
 
 /// How often each element of a run is read, one column after the other; nothing where that is not so. The address names
 /// no dims behind the column.
