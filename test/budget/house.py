@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Who may include whom (dialects <- passes <- compiler <- tools; the runtime stands alone; in each, its rooms), how long a
-file may be, what include guards are called, and how a file begins."""
+file may be, what include guards are called, how a file begins, and what stands beside the folders."""
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ ROOT = Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
 SUFFIXES = {".h", ".hpp", ".cpp", ".c", ".cuh", ".def", ".td", ".py"}
 FOLDERS = ["dialects", "passes", "compiler", "runtime", "python", "tools", "test", "examples", "benchmarks"]
 MOST_LINES = 450
+BESIDE = {".ci", ".clang-format", ".gitignore", "CHANGELOG.md", "CMakeLists.txt", "LICENSE", "README.md", "cmake", "dev", "docs", "pyproject.toml"}
 
 # What a file may include beside the C and C++ libraries: files and folders of ours ("folder/*": the files that lie in it,
 # not its folders), and other people's headers. First match. docs/DESIGN.md, "The house", has the same in words.
@@ -79,8 +81,14 @@ def where(name: str, file: Path) -> str | None:
     return None
 
 
+def strangers() -> list[str]:
+    """What is committed beside the folders and is none of BESIDE, such as what a trial has left; of no repository nothing."""
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files"], capture_output=True, text=True, check=False).stdout.splitlines()
+    return sorted({path.split("/")[0] for path in listed} - BESIDE - set(FOLDERS))
+
+
 def main() -> int:
-    complaints, seen = [], 0
+    complaints, seen = [f"{name}: expected beside the folders only {', '.join(sorted(BESIDE))}" for name in strangers()], 0
     for folder in FOLDERS:
         for file in sorted((ROOT / folder).rglob("*")):
             if file.suffix not in SUFFIXES or "build" in file.parts:
