@@ -3,6 +3,7 @@
 """Who may include whom (dialects <- passes <- compiler <- tools; the runtime stands alone; in each, its rooms), how long a
 file may be, what include guards are called, how a file begins, and what stands beside the folders."""
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -83,6 +84,8 @@ def where(name: str, file: Path) -> str | None:
 
 def strangers() -> list[str]:
     """What is committed beside the folders and is none of BESIDE, such as what a trial has left; of no repository nothing."""
+    if not shutil.which("git"):
+        return []
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files"], capture_output=True, text=True, check=False).stdout.splitlines()
     return sorted({path.split("/")[0] for path in listed} - BESIDE - set(FOLDERS))
 
