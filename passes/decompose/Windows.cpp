@@ -67,6 +67,7 @@ Value gathered(PatternRewriter &rewriter, Location loc, Value x, int64_t windows
 /// The image x (rows, image, channels) with its margin, line by line: what all lines have alike, runs of neighbours and
 /// of zeros, is copied as it is. Where runs are short, element by element.
 Value withMargin(PatternRewriter &rewriter, Location loc, Value x, ArrayRef<WindowAxis> margin, Outside outside) {
+  constexpr size_t mostRuns = 32;
   constexpr int64_t shortest = 16; // elements of a run, on average
   Sizes sizes = getSizes(typeOf(x));
   Type element = typeOf(x).getElementType();
@@ -79,7 +80,7 @@ Value withMargin(PatternRewriter &rewriter, Location loc, Value x, ArrayRef<Wind
       runs.push_back({place, 0});
     ++runs.back().second;
   }
-  if (int64_t(line.size()) * channels < shortest * int64_t(runs.size())) {
+  if (runs.size() > mostRuns || int64_t(line.size()) * channels < shortest * int64_t(runs.size())) {
     SmallVector<int64_t> places = windowPlaces(margin, outside);
     return gathered(rewriter, loc, x, places.size(), places);
   }
