@@ -177,11 +177,11 @@ void Counter::countEnd(const Step &of, double elements, double each, bool fragme
   for (Value value : of.stores) {
     known.clear();
     Reading ofColumn, one;
-    for (const EndingValue &each : endingOf(of, value, steps))
-      if (each.kind == EndingValue::made)
-        one += Reading::of(scalarOf(cast<MapOp>(each.value.getDefiningOp())));
-      else if (each.kind != EndingValue::sum)
-        (each.kind == EndingValue::column ? ofColumn : one) += reading(each.value);
+    for (const EndingValue &needed : endingOf(of, value, steps))
+      if (needed.kind == EndingValue::made)
+        one += Reading::of(scalarOf(cast<MapOp>(needed.value.getDefiningOp())));
+      else if (needed.kind != EndingValue::sum)
+        (needed.kind == EndingValue::column ? ofColumn : one) += reading(needed.value);
     Place place = steps.places.lookup(value);
     // What all rows of a column share a lane reads once for its rows at a time, unless it is more than two words
     // (device/store.cuh). Of fragments each 16 rows are two of a lane, which have no branch between them, and

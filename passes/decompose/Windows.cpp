@@ -172,8 +172,8 @@ struct WindowsToMaps : OpRewritePattern<WindowsOp> {
     SmallVector<WindowAxis> inside(axes);
     std::optional<SmallVector<WindowAxis>> margin = leaves ? takeMargin(inside) : std::nullopt;
     if (!isReadInPlace(op) || (leaves && !margin)) {
+      // A CPU, which reads rows in place, has rows enough for all tasks where each is a line.
       bool isMargin = llvm::all_of(axes, [](const WindowAxis &along) { return along.isMargin(); });
-      // Where rows are read in place, a task has rows enough, and a row may be a whole line.
       rewriter.replaceOp(op, isMargin && TargetTraits::of(op).readsInPlace
                                  ? withMargin(rewriter, loc, op.getX(), axes, op.getOutside())
                                  : gathered(rewriter, loc, op.getX(), llvm::product_of(op.getCount()),

@@ -37,16 +37,19 @@ void emitElements(StepEmitter &e, Value value, ArrayRef<Value> rows, Elements el
           code.prefetch(code.at(read, aheadBytes), Code::Cache::second); // the first has fewer places for what comes
     });
   };
-  int64_t group = llvm::divideCeil(e.level.mathVectors, rows.size());
+  // Several rows are as many vectors. A few such groups follow each other without a loop, which would cost more.
+  bool together = rows.size() > 1;
+  int64_t group = together ? 1 : e.level.mathVectors;
   auto overFixed = [&](int64_t count, At at) {
-    int64_t grouped = llvm::alignDown(count, lanes * group);
+    constexpr int64_t fewColumns = 4 * lanes;
+    int64_t grouped = together && count <= fewColumns ? 0 : llvm::alignDown(count, lanes * group);
     if (grouped > 0)
       overWhole(code.num(0), code.num(grouped), group, at);
     SmallVector<Point> rest;
     for (int64_t column = grouped; column < count; column += lanes) {
       for (Value row : rows)
         rest.push_back(at(row, code.num(column), code.firstLanes(count - column)));
-      if (int64_t(rest.size()) >= group * int64_t(rows.size()) || column + lanes >= count) {
+      if (together || column + lanes >= count) {
         emit(rest);
         rest.clear();
       }
@@ -155,9 +158,9 @@ static llvm::SetVector<Value> argumentsOf(StepEmitter &e, Value value) {
 }
 
 /// Whether several elements of an argument make one of a value, as sums over windows take: its rows on a line have most
-/// of them in common. Of more than `most` those of several rows are more than there are registers.
+/// of them in common. More than `most` would be too much code.
 static bool takesWindows(StepEmitter &e, Value value) {
-  constexpr size_t fewest = 3, most = 16;
+  constexpr size_t fewest = 3, most = 32;
   llvm::DenseMap<Value, llvm::SmallDenseSet<AffineMap>> places;
   llvm::SetVector<std::pair<Value, AffineMap>> open;
   open.insert({value, e.own(value)});
@@ -189,13 +192,13 @@ static bool goesAlongLines(StepEmitter &e, const Step &step) {
 static void emitLines(StepEmitter &e, Value value) {
   Code &code = e.code;
   Value first = e.need(Need::firstRow), length = e.sizeOf(e.steps.form.rows.back()), behind = code.add(first, e.rows());
-  auto elements = [&](MutableArrayRef<Point> points) { return e.compute(value, e.own(value), points); };
+  auto elements = [&](MutableArrayRef<Point> points) { return e.computeByMaps(value, e.own(value), points); };
   Value lines = code.div(code.add(behind, code.sub(length, code.num(1))), length);
   code.loop(code.div(first, length), lines, 1, [&](Value line) {
     Value start = code.mul(line, length), from = code.sub(code.max(start, first), first),
           to = code.sub(code.min(code.add(start, length), behind), first);
     e.overLine(line, [&] {
-      for (int64_t count = rowsOfLine; count > 0; count /= 2) {
+      for (int64_t count : {rowsOfLine, int64_t(1)}) {
         Value whole = code.add(from, code.mul(code.div(code.sub(to, from), code.num(count)), count));
         code.loop(from, whole, count, [&](Value row) {
           SmallVector<Value> together;

@@ -404,13 +404,31 @@ SmallVector<Value> StepEmitter::compute(Value value, AffineMap access, MutableAr
   return results;
 }
 
+SmallVector<Value> StepEmitter::computeByMaps(Value value, AffineMap access, MutableArrayRef<Point> points) {
+  auto map = value.getDefiningOp<MapOp>();
+  if (!map)
+    return compute(value, access, points);
+  SmallVector<SmallVector<Value>> operands(points.size());
+  for (auto [index, input] : llvm::enumerate(map.getInputs())) {
+    AffineMap there = operandAccess(map, index, access);
+    if (!steps.places.contains(input) && !points.front().memo.contains({input, there}))
+      for (auto [point, made] : llvm::zip_equal(points, computeByMaps(input, there, points)))
+        point.memo[{input, there}] = made;
+    for (auto [own, point] : llvm::zip_equal(operands, points))
+      own.push_back(read(input, there, point));
+  }
+  return llvm::map_to_vector(operands, [&](ArrayRef<Value> own) { return applied(map, own); });
+}
+
 Value StepEmitter::computeMap(MapOp op, AffineMap access, Point &point) {
   SmallVector<Value> operands;
-  bool vector = false;
-  for (auto [index, input] : llvm::enumerate(op.getInputs())) {
+  for (auto [index, input] : llvm::enumerate(op.getInputs()))
     operands.push_back(read(input, operandAccess(op, index, access), point));
-    vector |= isa<VectorType>(operands.back().getType());
-  }
+  return applied(op, operands);
+}
+
+Value StepEmitter::applied(MapOp op, ArrayRef<Value> operands) {
+  bool vector = llvm::any_of(operands, [](Value operand) { return isa<VectorType>(operand.getType()); });
   IRMapping mapping;
   for (auto [argument, operand] : llvm::zip_equal(op.getBody().getArguments(), operands))
     mapping.map(argument, vector ? code.splat(operand) : operand);

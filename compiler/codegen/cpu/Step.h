@@ -142,6 +142,9 @@ public:
   /// The same at several points alike; a reduction goes through its elements once for all of them.
   llvm::SmallVector<mlir::Value> compute(mlir::Value value, mlir::AffineMap access,
                                          llvm::MutableArrayRef<Point> points);
+  /// The same, map by map at all of the points, so that what they read alike need not be kept for the next one.
+  llvm::SmallVector<mlir::Value> computeByMaps(mlir::Value value, mlir::AffineMap access,
+                                               llvm::MutableArrayRef<Point> points);
   /// Where the element of `value`, which lies in memory, at `access` is; no dimension is a vector.
   mlir::Value pointerTo(mlir::Value value, mlir::AffineMap access, Point &point);
   /// Stores at the value's own element.
@@ -191,6 +194,7 @@ private:
   mlir::Value loadScattered(mlir::Value value, mlir::AffineMap access, Point &point);
   std::optional<Scattered> findScattered(mlir::Value value, mlir::AffineMap access, int64_t columns);
   mlir::Value computeMap(MapOp op, mlir::AffineMap access, Point &point);
+  mlir::Value applied(MapOp op, llvm::ArrayRef<mlir::Value> operands);
   mlir::Value computeConcat(ConcatOp op, mlir::AffineMap access, Point &point);
   mlir::Value computeGather(GatherOp op, mlir::AffineMap access, Point &point);
   mlir::Value computeContract(ContractOp op, mlir::AffineMap access, Point &point);

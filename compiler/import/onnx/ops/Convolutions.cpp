@@ -33,19 +33,15 @@ static Operand sumOfChannels(Emit &e, const Operand &x, const Operand &w, int64_
   for (int64_t t = 0; t < taken.getFixed(); ++t) {
     Operand padded = e.reshape(e.windows(channelsOfGroups(e, x, groups, t, made), margin), image);
     for (int64_t i = 0; i < counts.elements; ++i) {
-      Operand element = padded;
-      int64_t rest = i;
-      for (size_t axis = inside.size(); axis-- > 0; rest /= inside[axis].length)
-        element = e.part(element, 1 + axis, rest % inside[axis].length * inside[axis].gap, inside[axis].count,
-                         inside[axis].stride);
-      Operand product = e.mul(element, e.reshape(e.part(e.part(factors, 0, t, 1), 1, i, 1), {made}));
+      Operand product =
+          e.mul(elementOf(e, padded, inside, 1, i), e.reshape(e.part(e.part(factors, 0, t, 1), 1, i, 1), {made}));
       y = y ? e.add(y, product) : product;
     }
   }
   return y;
 }
 
-/// Whether x is made of a layer's channels, which lie behind the image until they are turned.
+/// Whether x is made of something that was turned, as a layer's channels are, which lie behind the image before.
 static bool liesTurned(const Operand &x) {
   constexpr int mostUpstream = 8;
   Operation *op = x.isValue() ? x.value().getDefiningOp() : nullptr;
@@ -56,30 +52,26 @@ static bool liesTurned(const Operand &x) {
 
 /// Whether each channel is summed by itself, and channels are so few that lines of the image fill vectors better: up to
 /// three, and up to eight that need no turning for it.
-static bool goesAlongLines(const Operand &x, ArrayRef<int64_t> weights, int64_t groups, ArrayRef<Windows> windows) {
-  constexpr int64_t shortLine = 8;
+static bool isSummedAlongLines(const Operand &x, ArrayRef<int64_t> weights, int64_t groups, ArrayRef<Windows> windows) {
+  constexpr int64_t shortLine = 8, mostTerms = 32; // of more, several seconds to compile
   int64_t terms = llvm::product_of(weights.drop_front(2));
   return groups == weights[0] && weights[1] == 1 && groups <= (liesTurned(x) ? 3 : 8) &&
-         windows.back().count >= shortLine && terms > 0 && terms <= mostSummed;
+         windows.back().count >= shortLine && terms > 0 && terms <= mostTerms;
 }
 
 /// The same along the lines of the image as it lies: as (rows, channels, a, b ...).
 static Operand sumAlongLines(Emit &e, Operand x, const Operand &w, ArrayRef<Windows> windows) {
   int64_t elements = 1;
-  for (auto [axis, along] : llvm::enumerate(windows)) {
-    x = x ? withMargin(e, x, 2 + axis, along, e.scalar(0, x)) : x;
+  SmallVector<WindowAxis> axes(windows.begin(), windows.end());
+  for (auto [axis, along] : llvm::enumerate(axes)) {
+    x = x ? paddedFor(e, x, 2 + axis, along, e.scalar(0, x)) : x;
     elements *= along.length;
   }
   Sizes each(windows.size() + 1, Size(1)); // a factor for each channel
   each.front() = w.sizes().front();
   Operand factors = e.reshape(w, {each.front(), Size(elements)}), y;
   for (int64_t i = 0; x && i < elements; ++i) {
-    Operand element = x;
-    int64_t rest = i;
-    for (size_t axis = windows.size(); axis-- > 0; rest /= windows[axis].length)
-      element = e.part(element, 2 + axis, rest % windows[axis].length * windows[axis].gap, windows[axis].count,
-                       windows[axis].stride);
-    Operand product = e.mul(element, e.reshape(e.part(factors, 1, i, 1), each));
+    Operand product = e.mul(elementOf(e, x, axes, 2, i), e.reshape(e.part(factors, 1, i, 1), each));
     y = y ? e.add(y, product) : product;
   }
   return y;
@@ -218,7 +210,7 @@ void importConv(Node &n) {
     e.malformed("a bias " + bias.str() + " for " + Twine(kernel[0]) + " channels");
     return;
   }
-  if (goesAlongLines(x, kernel, groups, *windows)) {
+  if (isSummedAlongLines(x, kernel, groups, *windows)) {
     Sizes each(counts.size() + 1, Size(1));
     each.front() = Size(kernel[0]);
     Operand y = sumAlongLines(e, x, w, *windows);

@@ -40,15 +40,10 @@ static Operand combined(Emit &e, const Operand &x, ReduceKind kind, ArrayRef<Win
   int64_t elements = 1;
   for (const Windows &along : windows)
     elements *= along.length;
+  SmallVector<WindowAxis> axes(windows.begin(), windows.end());
   Operand all;
   for (int64_t i = 0; x && i < elements; ++i) {
-    Operand element = x;
-    int64_t rest = i;
-    for (size_t axis = windows.size(); axis-- > 0;) {
-      const Windows &along = windows[axis];
-      element = e.part(element, first + axis, rest % along.length * along.gap, along.count, along.stride);
-      rest /= along.length;
-    }
+    Operand element = elementOf(e, x, axes, first, i);
     all = i == 0 ? element : combine(e, kind, all, element);
   }
   return all;
@@ -85,7 +80,7 @@ static Operand byDoubling(Emit &e, Operand x, ReduceKind kind, const Windows &al
 static Operand ofWindows(Emit &e, Operand x, ReduceKind kind, ArrayRef<Windows> windows, bool byAxis) {
   double outside = kind == ReduceKind::max ? -std::numeric_limits<double>::infinity() : 0;
   for (auto [i, along] : llvm::enumerate(windows))
-    x = x ? withMargin(e, x, 2 + i, along, e.scalar(outside, x)) : x;
+    x = x ? paddedFor(e, x, 2 + i, along, e.scalar(outside, x)) : x;
   if (!byAxis)
     return combined(e, x, kind, windows, 2);
   for (size_t i = 0; i < windows.size(); ++i)

@@ -78,9 +78,9 @@ static float rounded(float place, float scale, Rounding rounding) {
   bool isBetween = std::abs(place - floor - 0.5f) <= near;
   switch (rounding) {
   case Rounding::preferFloor:
-    return isBetween ? floor : std::floor(place + 0.5f);
+    return isBetween ? floor : std::round(place);
   case Rounding::preferCeil:
-    return isBetween ? floor + 1 : std::floor(place + 0.5f);
+    return isBetween ? floor + 1 : std::round(place);
   case Rounding::floor:
     return std::floor(place);
   case Rounding::ceil:

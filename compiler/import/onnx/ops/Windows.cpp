@@ -157,9 +157,17 @@ Operand channelsFirst(Emit &e, const Operand &y, ArrayRef<Size> image) {
   return e.reshape(y.rank() > 2 ? e.moveAxis(y, y.rank() - 1, 1) : y, sizes);
 }
 
-Operand withMargin(Emit &e, const Operand &x, int64_t axis, const WindowAxis &along, const Operand &outside) {
+Operand paddedFor(Emit &e, const Operand &x, int64_t axis, const WindowAxis &along, const Operand &outside) {
   int64_t behind = along.reach() - along.before - along.size;
   return e.padded(x, axis, along.before, std::max<int64_t>(behind, 0), outside);
+}
+
+Operand elementOf(Emit &e, const Operand &x, ArrayRef<WindowAxis> windows, int64_t first, int64_t i) {
+  Operand element = x;
+  for (size_t axis = windows.size(); axis-- > 0; i /= windows[axis].length)
+    element = e.part(element, first + axis, i % windows[axis].length * windows[axis].gap, windows[axis].count,
+                     windows[axis].stride);
+  return element;
 }
 
 std::optional<Operand> imageWithMargin(Node &n, const Operand &x, ArrayRef<Padding> pads, Outside outside) {

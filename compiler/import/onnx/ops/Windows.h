@@ -54,7 +54,9 @@ Operand channelsLast(Emit &emit, const Operand &x);
 Operand channelsFirst(Emit &emit, const Operand &y, llvm::ArrayRef<Size> image);
 
 /// x with a margin of `outside` along an axis, so that all windows lie in it.
-Operand withMargin(Emit &emit, const Operand &x, int64_t axis, const WindowAxis &along, const Operand &outside);
+Operand paddedFor(Emit &emit, const Operand &x, int64_t axis, const WindowAxis &along, const Operand &outside);
+/// The i-th element of all windows along the axes of x from `first` on, which none of them leaves.
+Operand elementOf(Emit &emit, const Operand &x, llvm::ArrayRef<WindowAxis> windows, int64_t first, int64_t i);
 
 /// What is put before and behind an axis, or cut off where negative.
 struct Padding {
