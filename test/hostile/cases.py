@@ -195,7 +195,7 @@ ONNX = [
     (4, "constant of 8589934592 elements", onnx([node("Attention", ["x", "x", "x"], "y", is_causal=1)], opset=23, inputs=(value_info("x", [1, 1, 2**33, 8]),))),
     (4, "looks through 1099511627776 elements", onnx([node("Expand", ["c", "n"], "d"), node("Compress", ["x", "d"], "y", axis=0)],
                                                      (field(8, "c") + const((1,), 9, b"\1"), field(8, "n") + const((1,), I64, ints(2**40))), (value_info("x", [2**40]),))),
-    (4, "windows of more than 33554432", onnx([node("Conv", ["x", "w"], "y", pads=[1] * 6)], (tensor("w", (1, 1, 3, 3, 3), F32, floats(*[1] * 27)),),
+    (4, "windows of more than 33554432", onnx([node("Conv", ["x", "w"], "y", pads=[1] * 6)], (tensor("w", (2, 1, 3, 3, 3), F32, floats(*[1] * 54)),),
                                               (value_info("x", [1, 1, 128, 128, 128]),))),
     (3, "'auto_pad' is 'SAME'", onnx([node("MaxPool", ["x"], "y", kernel_shape=[3], auto_pad="SAME")], inputs=(value_info("x", [2, 4, 8]),))),
     (3, "a window outside of the image", onnx([node("AveragePool", ["x"], "y", kernel_shape=[2], pads=[2, 0])], inputs=(value_info("x", [2, 4, 8]),))),
