@@ -256,21 +256,15 @@ void emitRows(StepEmitter &e, llvm::ArrayRef<Step> steps) {
   auto goesPacked = [&](const Step &step) {
     return llvm::all_of(step.stores, [&](Value value) { return isPacked(e, value, step.work); });
   };
+  auto goesByItself = [&](const Step &step) { return goesPacked(step) || goesAlongLines(e, step); };
   while (!steps.empty()) {
-    if (!goesPacked(steps.front()) && goesAlongLines(e, steps.front())) {
-      for (Value value : steps.front().stores)
-        emitLines(e, value);
-      steps = steps.drop_front();
-      continue;
-    }
-    ArrayRef<Step> byRow =
-        steps.take_until([&](const Step &step) { return goesPacked(step) || goesAlongLines(e, step); });
+    ArrayRef<Step> byRow = steps.take_until(goesByItself);
     if (!byRow.empty())
       emitRange(e, byRow, e.code.num(0), e.rows(), 1);
     steps = steps.drop_front(byRow.size());
-    for (; !steps.empty() && goesPacked(steps.front()); steps = steps.drop_front())
+    for (; !steps.empty() && goesByItself(steps.front()); steps = steps.drop_front())
       for (Value value : steps.front().stores)
-        emitPacked(e, value);
+        goesPacked(steps.front()) ? emitPacked(e, value) : emitLines(e, value);
   }
 }
 

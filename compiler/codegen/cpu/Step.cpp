@@ -410,7 +410,7 @@ SmallVector<Value> StepEmitter::computeByMaps(Value value, AffineMap access, Mut
     return compute(value, access, points);
   SmallVector<SmallVector<Value>> operands(points.size());
   for (auto [index, input] : llvm::enumerate(map.getInputs())) {
-    AffineMap there = operandAccess(map, index, access);
+    AffineMap there = inRun(operandAccess(map, index, access), points.front());
     if (!steps.places.contains(input) && !points.front().memo.contains({input, there}))
       for (auto [point, made] : llvm::zip_equal(points, computeByMaps(input, there, points)))
         point.memo[{input, there}] = made;

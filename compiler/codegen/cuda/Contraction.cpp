@@ -224,12 +224,11 @@ SmallVector<EndingValue> endingOf(const Step &step, Value stored, const Steps &s
       continue;
     }
     auto [value, access, map, next] = open.pop_back_val();
-    bool isColumn = isOfColumn(access) && isThere(value, steps);
     all.push_back({value, access,
-                   value == sums ? EndingValue::sum
-                   : map         ? EndingValue::made
-                   : isColumn    ? EndingValue::column
-                                 : EndingValue::row});
+                   value == sums                                 ? EndingValue::sum
+                   : map                                         ? EndingValue::made
+                   : isOfColumn(access) && isThere(value, steps) ? EndingValue::column
+                                                                 : EndingValue::row});
   }
   return all;
 }
