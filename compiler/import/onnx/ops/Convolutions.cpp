@@ -168,30 +168,14 @@ Operand convolved(Node &n, const Operand &x, const Operand &w, ArrayRef<Windows>
 
 void importConv(Node &n) {
   Emit &e = n.emit;
-  Operand x = n.in(0), w = n.in(1), bias = n.has(2) ? n.in(2) : Operand();
-  int64_t groups = n.intAttr("group", 1);
-  if (!x || !w || (n.has(2) && !bias))
+  std::optional<Convolution> given = Convolution::of(n);
+  if (!given)
     return;
-  SmallVector<int64_t> kernel;
-  for (const Size &size : w.sizes()) {
-    if (!size.isFixed()) {
-      e.unsupported("convolutions with weights of shape " + str(w.sizes()) + " are not supported yet",
-                    "make them an initializer");
-      return;
-    }
-    kernel.push_back(size.getFixed());
-  }
-  if (x.rank() != w.rank() || x.element() != w.element() || x.rank() < 3) {
-    e.malformed("x is " + x.str() + ", the weights are " + w.str());
-    return;
-  }
-  if (!e.isKnown(x, 1, "sums over"))
-    return;
-  if (groups < 1 || kernel[0] % groups || x.sizes()[1] != Size(kernel[1]).times(Size(groups))) {
+  auto [x, w, bias, groups, kernel] = *given;
+  if (kernel[0] % groups || x.sizes()[1] != Size(kernel[1]).times(Size(groups))) {
     std::string parts =
         groups == 1 ? "" : (" in each of " + Twine(groups) + " groups, and make " + Twine(kernel[0])).str();
-    e.malformed("x is " + x.str() + ", the weights are for " + Twine(kernel[1]) + " channels" + parts);
-    return;
+    return (void)e.malformed("x is " + x.str() + ", the weights are for " + Twine(kernel[1]) + " channels" + parts);
   }
   x = wrapsAround(n, x);
   std::optional<SmallVector<Windows>> windows = x ? windowsOf(n, x, ArrayRef(kernel).drop_front(2)) : std::nullopt;
@@ -202,25 +186,17 @@ void importConv(Node &n) {
     counts.push_back(Size(along.count));
   std::optional<Size> places = product(counts), terms = product(ArrayRef<Size>(w.sizes()).drop_front(1)),
                       image = product(ArrayRef<Size>(x.sizes()).drop_front(1));
-  if (!places || !terms || !image) {
-    e.malformed("more elements than there are numbers");
+  if (!places || !terms || !image)
+    return (void)e.malformed("more elements than there are numbers");
+  Size made(kernel[0]);
+  if (!given->hasBiasOf(e, made))
     return;
-  }
-  if (bias && bias.sizes() != Sizes{Size(kernel[0])}) {
-    e.malformed("a bias " + bias.str() + " for " + Twine(kernel[0]) + " channels");
-    return;
-  }
   if (isSummedAlongLines(x, kernel, groups, *windows)) {
     Sizes each(counts.size() + 1, Size(1));
-    each.front() = Size(kernel[0]);
-    Operand y = sumAlongLines(e, x, w, *windows);
-    n.set(0, y && bias ? e.add(y, e.reshape(bias, each)) : y);
-    return;
+    each.front() = made;
+    return n.set(0, withBias(e, sumAlongLines(e, x, w, *windows), bias ? e.reshape(bias, each) : bias));
   }
-  Operand y = convolved(n, x, w, *windows, groups);
-  if (y && bias)
-    y = e.add(y, bias);
-  n.set(0, channelsFirst(e, y, counts));
+  n.set(0, channelsFirst(e, withBias(e, convolved(n, x, w, *windows, groups), bias), counts));
 }
 
 } // namespace tutti

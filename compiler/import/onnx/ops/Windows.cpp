@@ -1,10 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The windows of an image: where they lie, what they hold, an image that is split into them.
+// What convolutions are given, and the windows of an image: where they lie, what they hold, an image split into them.
 #include "compiler/import/onnx/ops/Windows.h"
 
 using namespace mlir;
 
 namespace tutti {
+
+std::optional<Convolution> Convolution::of(Node &n) {
+  Emit &e = n.emit;
+  Convolution c{n.in(0), n.in(1), n.has(2) ? n.in(2) : Operand(), n.intAttr("group", 1), {}};
+  auto nothing = [](const Operand &) { return std::nullopt; }; // behind a problem
+  if (!c.x || !c.w || (n.has(2) && !c.bias))
+    return std::nullopt;
+  if (c.x.rank() != c.w.rank() || c.x.element() != c.w.element() || c.x.rank() < 3)
+    return nothing(e.malformed("x is " + c.x.str() + ", the weights are " + c.w.str()));
+  for (const Size &size : c.w.sizes()) {
+    if (!size.isFixed())
+      return nothing(
+          e.unsupported("weights of shape " + str(c.w.sizes()) + " are not supported yet", "make them an initializer"));
+    c.kernel.push_back(size.getFixed());
+  }
+  if (c.groups < 1)
+    return nothing(e.malformed("attribute 'group' is " + Twine(c.groups) + ", expected at least 1"));
+  return e.isKnown(c.x, 1, "sums over") ? std::optional(c) : std::nullopt;
+}
+
+bool Convolution::hasBiasOf(Emit &e, const Size &made) const {
+  if (!bias || bias.sizes() == Sizes{made})
+    return true;
+  e.malformed("a bias " + bias.str() + " for " + made.str() + " channels");
+  return false;
+}
+
+Operand withBias(Emit &e, const Operand &y, const Operand &bias) { return y && bias ? e.add(y, bias) : y; }
 
 std::optional<SmallVector<int64_t>> perAxis(Node &n, StringRef name, size_t count, int64_t otherwise) {
   SmallVector<int64_t> given = n.intsAttr(name).value_or(SmallVector<int64_t>(count, otherwise));

@@ -27,6 +27,22 @@ struct Counts {
   int64_t all() const { return windows * elements; }
 };
 
+/// A convolution's operands, or a transposed one's.
+struct Convolution {
+  Operand x;    ///< (rows, channels, a, b ...)
+  Operand w;    ///< of as many axes, all of a known length
+  Operand bias; ///< or none
+  int64_t groups;
+  llvm::SmallVector<int64_t> kernel; ///< the lengths of w's axes
+
+  /// Nothing behind a problem. Whether the channels fit is for the caller to say, to whom they mean something.
+  static std::optional<Convolution> of(Node &node);
+  /// False, and a problem, where there is a bias, and not of so many channels.
+  bool hasBiasOf(Emit &emit, const Size &made) const;
+};
+/// y (rows, image, made) with a bias, where there is one. Nothing of nothing.
+Operand withBias(Emit &emit, const Operand &y, const Operand &bias);
+
 /// An attribute with a number for each axis of the image; nothing, and a problem, where it has another count of them.
 std::optional<llvm::SmallVector<int64_t>> perAxis(Node &node, llvm::StringRef name, size_t count, int64_t otherwise);
 /// The attribute `auto_pad`; nothing, and a problem, where it is none of the standard's.
