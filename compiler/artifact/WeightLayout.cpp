@@ -181,8 +181,8 @@ void WeightLayout::addSlot(const Ensemble &ensemble, plan::BufferOp buffer) {
     count *= dim;
   }
   slot->raw_bytes = count * elementBytes;
-  slot->bytes_each =
-      source.layout == rt::Layout::raw ? slot->raw_bytes : rt::layoutBytes(source.layout, dims[0], dims[1]);
+  slot->bytes_each = source.layout == rt::Layout::raw ? slot->raw_bytes
+                                                      : rt::layoutBytes(source.layout, dims[0], dims[1], elementBytes);
 
   source.stored = {0};
   if (source.members && source.members->size() > 1) {
@@ -265,19 +265,19 @@ void WeightLayout::pack(const Source &source, unsigned copy, std::vector<char> &
     from.copyTo(bytes.data());
     return;
   }
-  bytes.resize(rt::layoutBytes(source.layout, from.dims[0], from.dims[1]));
-  const auto *matrix = reinterpret_cast<const float *>(from.data);
+  int64_t element = int64_t(from.elementBytes()), strideK = from.strides[0], strideN = from.strides[1];
+  bytes.resize(rt::layoutBytes(source.layout, from.dims[0], from.dims[1], element));
+  const char *matrix = from.data;
   std::vector<char> aligned;
-  int64_t strideK = from.strides[0], strideN = from.strides[1];
-  // A tensor may start anywhere in its file; floats are read where they may lie.
-  if (reinterpret_cast<uintptr_t>(from.data) % alignof(float) != 0) {
-    aligned.resize(from.count() * 4);
+  // A tensor may start anywhere in its file; numbers are read where they may lie.
+  if (reinterpret_cast<uintptr_t>(from.data) % uintptr_t(element) != 0) {
+    aligned.resize(from.count() * element);
     from.copyTo(aligned.data());
-    matrix = reinterpret_cast<const float *>(aligned.data());
+    matrix = aligned.data();
     strideK = from.dims[1];
     strideN = 1;
   }
-  rt::packMatrix(source.layout, bytes.data(), matrix, from.dims[0], from.dims[1], strideK, strideN);
+  rt::packMatrix(source.layout, bytes.data(), matrix, element, from.dims[0], from.dims[1], strideK, strideN);
 }
 
 llvm::Error WeightLayout::forEachCopy(llvm::function_ref<llvm::Error(uint64_t, llvm::ArrayRef<char>)> write) const {

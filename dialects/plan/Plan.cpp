@@ -233,8 +233,10 @@ LogicalResult BufferOp::verify() {
   if (auto value = getValue(); value && value->getType() != type)
     return emitOpError("expected a 'value' of its type, got one of ") << value->getType();
   Layout layout = getLayout().value_or(Layout::raw);
-  bool isWord = type.getElementType().isSignlessInteger(32) && layout == Layout::panels; // of four bytes
-  if (layout != Layout::raw && (!(type.getElementType().isF32() || isWord) || type.getRank() - isLifted(type) != 2))
+  Type element = type.getElementType();
+  bool fits = element.isF32() || // a word is of four bytes
+              (layout == Layout::panels && (element.isSignlessInteger(32) || element.isF64()));
+  if (layout != Layout::raw && (!fits || type.getRank() - isLifted(type) != 2))
     return emitOpError("expected a matrix of float32 to lie in ") << stringifyLayout(layout) << ", got " << getType();
   return success();
 }

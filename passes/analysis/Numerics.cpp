@@ -18,14 +18,17 @@ int64_t chunkOf(int64_t k) {
 
 bool isRowsTimesWeight(const ContractSpec &spec, Value right, bool bytes) {
   auto get = right.getDefiningOp<GetOp>();
-  auto type = typeOf(right);
-  if (!get || !(bytes || type.getElementType().isF32()))
+  if (!get)
     return false;
-  return spec.isRowsTimesWeight(isLifted(type));
+  auto type = typeOf(right);
+  Type element = type.getElementType();
+  bool hasTiles = element.isF32() || (element.isF64() && TargetTraits::of(get).tilesFloat64);
+  return (bytes || hasTiles) && spec.isRowsTimesWeight(isLifted(type));
 }
 
-bool endsInLanes(int64_t k, int64_t n) {
-  return llvm::any_of(rt::planPanels(k, n), [](const rt::PanelBlock &block) { return block.lanes; });
+bool endsInLanes(int64_t k, int64_t n, Type element) {
+  return llvm::any_of(rt::planPanels(k, n, storageBytes(element)),
+                      [](const rt::PanelBlock &block) { return block.lanes; });
 }
 
 NumericsProduct productOf(int64_t k, int64_t n, const TargetTraits &target, Precision precision) {

@@ -18,14 +18,15 @@ int64_t chunkOf(int64_t k);
 constexpr int64_t splitChunk = 16;
 
 /// Rows times a weight matrix: the left operand's last label is summed over, the right operand is a parameter [K, N] of
-/// each member, of float32 or of words of bytes, and its N is the result's last label.
+/// each member, of float32, of words of bytes or, on a target that has tiles of it, of float64, and its N is the
+/// result's last label.
 bool isRowsTimesWeight(const ContractSpec &spec, mlir::Value right, bool bytes = false);
 inline bool isRowsTimesWeight(ContractOp op) { return isRowsTimesWeight(op.labels(), op.getRhs(), op.getBytes()); }
 
-/// Whether lanes share the terms of the last columns of rows times a weight [k, n], on a CPU.
-bool endsInLanes(int64_t k, int64_t n);
+/// Whether lanes share the terms of the last columns of rows times a weight [k, n] of such elements, on a CPU.
+bool endsInLanes(int64_t k, int64_t n, mlir::Type element);
 
-/// What multiplies rows by a float32 weight [k, n] on a class of targets at a precision (passes/analysis/Target.h).
+/// What multiplies rows by a weight [k, n] of floats on a class of targets at a precision (passes/analysis/Target.h).
 NumericsProduct productOf(int64_t k, int64_t n, const TargetTraits &target, Precision precision);
 
 /// The numerics of a contraction or reduction that has been through tutti-numerics.

@@ -40,7 +40,7 @@ struct Step {
 /// what lies among other groups' members.
 bool isTable(plan::KernelOp kernel, mlir::Value value, const Place &place);
 
-/// Bytes of the sums of a contraction that a row has under way at a time: a panel's columns of floats.
+/// Bytes of the sums of a contraction that a row has under way at a time: a panel's columns.
 constexpr int64_t partialBytes = 128;
 
 /// A kernel's steps. A map that no step stores is computed wherever it is read.

@@ -10,10 +10,10 @@ namespace tutti {
 static constexpr TargetTraits cpu{
     .hasTensorCores = false,
     .hasPanelsOfBytes = true,
+    .tilesFloat64 = true,
     .mostLayers = SIZE_MAX,
     .mostPhases = SIZE_MAX,
     .mostBuffersOfMaps = INT64_MAX,
-    .tilesFloat64 = true,
     .readsInPlace = true,
     .storesWhatIsGathered = true,
     .storesWhatRowsRepeat = true,
@@ -31,10 +31,10 @@ static constexpr TargetTraits cpu{
 static constexpr TargetTraits cuda{
     .hasTensorCores = true,
     .hasPanelsOfBytes = false,
+    .tilesFloat64 = false,
     .mostLayers = mostCudaLayers,
     .mostPhases = 16,
     .mostBuffersOfMaps = 128,
-    .tilesFloat64 = false,
     .readsInPlace = false,
     .storesWhatIsGathered = false,
     .storesWhatRowsRepeat = false,

@@ -20,6 +20,9 @@ struct TargetTraits {
   bool hasTensorCores;
   /// Words of bytes are multiplied by weights in panels. Else as products of integers are, by the general family.
   bool hasPanelsOfBytes;
+  /// Products of float64 have tiles, as those of float32 have, and weights of float64 lie in panels. Else they are the
+  /// general family's.
+  bool tilesFloat64;
 
   // What is in a kernel, and what its steps keep.
   /// Rows times weights in one kernel. Where they are many more, a CUDA device's registers do not last, and its
@@ -30,8 +33,6 @@ struct TargetTraits {
   size_t mostPhases;
   /// Buffers of a kernel that multiplies no rows by weights: a CUDA thread has registers for an address each.
   int64_t mostBuffersOfMaps;
-  /// Products of two values have tiles for float64, too, not for float32 alone.
-  bool tilesFloat64;
   /// Rows times weights read their rows through a move of what lies in memory (Through.h). A CUDA block copies its rows
   /// into shared memory.
   bool readsInPlace;

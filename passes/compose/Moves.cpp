@@ -34,7 +34,8 @@ bool isReadByLanes(MapOp rows) {
            Size columns = layer ? getSizes(layer.getType()).back() : Size(0);
            std::optional<Size> terms = layer ? layer.terms() : std::nullopt;
            return layer && use.getOperandNumber() == 0 && isRowsTimesWeight(layer) && columns.isFixed() && terms &&
-                  terms->isFixed() && endsInLanes(terms->getFixed(), columns.getFixed());
+                  terms->isFixed() &&
+                  endsInLanes(terms->getFixed(), columns.getFixed(), layer.getType().getElementType());
          });
 }
 

@@ -197,11 +197,15 @@ private:
       return 0;
     if (layout == Layout::raw || dense == 0)
       return dense;
-    bool isWord = slot.type()->dtype() == fb::DType::i32 && layout == Layout::panels; // of four bytes
-    if (!(slot.type()->dtype() == fb::DType::f32 || isWord) || rank < 2)
+    fb::DType type = slot.type()->dtype();
+    // A word is of four bytes.
+    bool fits =
+        type == fb::DType::f32 || (layout == Layout::panels && (type == fb::DType::i32 || type == fb::DType::f64));
+    if (!fits || rank < 2)
       return 0;
-    uint64_t matrices = dense / 4 / uint64_t(dims[rank - 2]) / uint64_t(dims[rank - 1]);
-    return matrices * uint64_t(layoutBytes(layout, dims[rank - 2], dims[rank - 1]));
+    uint64_t element = bitsOf(type) / 8,
+             matrices = dense / element / uint64_t(dims[rank - 2]) / uint64_t(dims[rank - 1]);
+    return matrices * uint64_t(layoutBytes(layout, dims[rank - 2], dims[rank - 1], int64_t(element)));
   }
 
   tutti_status_t slot(const fb::Slot &s, uint32_t i) {

@@ -116,19 +116,19 @@ bool packSlot(const fb::Slot &slot, const tutti_tensor_t &tensor, void *copy) {
   uint32_t canonicalRank = count(slot.type()->dims());
   int64_t K = slot.type()->dims()->Get(canonicalRank - 2)->base(),
           N = slot.type()->dims()->Get(canonicalRank - 1)->base();
-  if (in.rank == 2 && canonicalRank == 2 && in.dims[0] == K && in.strides[0] % 4 == 0 && in.strides[1] % 4 == 0 &&
-      reinterpret_cast<uintptr_t>(in.data) % 4 == 0) {
-    packMatrix(layout, out, reinterpret_cast<const float *>(in.data), K, N, in.strides[0] / 4, in.strides[1] / 4);
+  if (in.rank == 2 && canonicalRank == 2 && in.dims[0] == K && in.strides[0] % element == 0 &&
+      in.strides[1] % element == 0 && reinterpret_cast<uintptr_t>(in.data) % uintptr_t(element) == 0) {
+    packMatrix(layout, out, in.data, element, K, N, in.strides[0] / element, in.strides[1] / element);
     return true;
   }
-  Array<float> canonical;
-  if (!canonical.allocate(bytes / 4))
+  Array<double> canonical; // aligned for all
+  if (!canonical.allocate((bytes + sizeof(double) - 1) / sizeof(double)))
     return false;
-  char *to = reinterpret_cast<char *>(canonical.data());
+  char *matrices = reinterpret_cast<char *>(canonical.data()), *to = matrices;
   copyDense(to, in, 0, in.data, element);
-  int64_t matrices = int64_t(bytes) / 4 / (K * N);
-  for (int64_t m = 0; m < matrices; ++m)
-    packMatrix(layout, out + m * layoutBytes(layout, K, N), canonical.data() + m * K * N, K, N, N, 1);
+  int64_t matrix = K * N * element, packed = layoutBytes(layout, K, N, element);
+  for (int64_t m = 0; m < int64_t(bytes) / matrix; ++m)
+    packMatrix(layout, out + m * packed, matrices + m * matrix, element, K, N, N, 1);
   return true;
 }
 

@@ -18,14 +18,16 @@ struct PanelBlock {
   int64_t col;    ///< first column
   int64_t cols;   ///< columns of the matrix in it
   int64_t width;  ///< columns as stored: 32, 16, 12, 8, 4, or cols of a lanes block
-  int64_t offset; ///< first float, a multiple of 16
+  int64_t offset; ///< first element, a multiple of 16
   bool lanes;
 
-  constexpr int64_t floats(int64_t K) const { return K * width; }
+  constexpr int64_t elements(int64_t K) const { return K * width; }
 };
 
-/// Columns of a whole panel.
-constexpr int64_t panelColumns = 32;
+/// A row of a whole panel.
+constexpr int64_t panelBytes = 128;
+/// Columns of a whole panel of elements of so many bytes: 32 floats, 16 doubles.
+constexpr int64_t panelColumns(int64_t bytes = sizeof(float)) { return panelBytes / bytes; }
 
 /// The most terms that the last `columns` (8 or fewer) of a matrix sum one after the other. Where there are more, lanes
 /// that share the terms are sooner done, though the tree of their sums takes as long as some twenty terms for 8
@@ -33,13 +35,13 @@ constexpr int64_t panelColumns = 32;
 /// dearer.
 constexpr int64_t mostTerms(int64_t columns) { return columns > 4 ? 28 : columns > 2 ? 10 : 6; }
 
-/// The block that starts at column `col` of a [K, N] matrix: 32 wide while 28 or more columns remain, then at most one
-/// of 16, then for 1 to 11 columns a panel of 4, 8 or 12; but 1 to 8 columns of many terms are a lanes block. So no
-/// width is padded by more than 4 elements.
-constexpr PanelBlock panelAt(int64_t col, int64_t K, int64_t N, int64_t offset) {
-  int64_t left = N - col;
-  if (left >= 28)
-    return {col, std::min(left, panelColumns), panelColumns, offset, false};
+/// The block that starts at column `col` of a [K, N] matrix: a whole panel while no more than 4 columns less than one
+/// has remain, then of floats at most one of 16, then for 1 to 11 columns a panel of 4, 8 or 12; but 1 to 8 columns of
+/// many terms are a lanes block. So no width is padded by more than 4 elements.
+constexpr PanelBlock panelAt(int64_t col, int64_t K, int64_t N, int64_t offset, int64_t bytes) {
+  int64_t left = N - col, whole = panelColumns(bytes);
+  if (left >= whole - 4)
+    return {col, std::min(left, whole), whole, offset, false};
   if (left >= 12)
     return {col, std::min<int64_t>(left, 16), 16, offset, false};
   if (left > 8 || K <= mostTerms(left))
@@ -47,39 +49,41 @@ constexpr PanelBlock panelAt(int64_t col, int64_t K, int64_t N, int64_t offset) 
   return {col, left, left, offset, true};
 }
 
-/// Calls fn(block) for each block of a [K, N] matrix, in storage order; returns the floats of all, a multiple of 16.
-template <typename Fn> constexpr int64_t forEachPanel(int64_t K, int64_t N, Fn &&fn) {
+/// Calls fn(block) for each block of a [K, N] matrix of elements of so many bytes, in storage order; returns the
+/// elements of all, a multiple of 16.
+template <typename Fn> constexpr int64_t forEachPanel(int64_t K, int64_t N, int64_t bytes, Fn &&fn) {
   int64_t offset = 0;
   for (int64_t col = 0; col < N;) {
-    PanelBlock block = panelAt(col, K, N, offset);
+    PanelBlock block = panelAt(col, K, N, offset, bytes);
     fn(block);
-    offset += (block.floats(K) + 15) / 16 * 16;
+    offset += (block.elements(K) + 15) / 16 * 16;
     col += block.cols;
   }
   return offset;
 }
 
 /// The blocks of a [K, N] matrix in storage order.
-inline std::vector<PanelBlock> planPanels(int64_t K, int64_t N) {
+inline std::vector<PanelBlock> planPanels(int64_t K, int64_t N, int64_t bytes = sizeof(float)) {
   std::vector<PanelBlock> blocks;
-  forEachPanel(K, N, [&](const PanelBlock &block) { blocks.push_back(block); });
+  forEachPanel(K, N, bytes, [&](const PanelBlock &block) { blocks.push_back(block); });
   return blocks;
 }
 
-/// Floats that a packed [K, N] matrix takes, a multiple of 16. In no time that grows with N, which may be anybody's.
-constexpr int64_t panelFloats(int64_t K, int64_t N) {
-  int64_t whole = N < 28 ? 0 : (N - 28) / panelColumns + 1; // panels of 32 columns are alike
-  int64_t floats = whole * panelColumns * K;
-  for (int64_t col = whole * panelColumns; col < N;) {
-    PanelBlock block = panelAt(col, K, N, floats);
-    floats += (block.floats(K) + 15) / 16 * 16;
+/// Elements that a packed [K, N] matrix takes, a multiple of 16. In no time that grows with N, which may be anybody's.
+constexpr int64_t panelElements(int64_t K, int64_t N, int64_t bytes = sizeof(float)) {
+  int64_t each = panelColumns(bytes), whole = N < each - 4 ? 0 : (N - (each - 4)) / each + 1; // which are alike
+  int64_t elements = whole * each * K;
+  for (int64_t col = whole * each; col < N;) {
+    PanelBlock block = panelAt(col, K, N, elements, bytes);
+    elements += (block.elements(K) + 15) / 16 * 16;
     col += block.cols;
   }
-  return floats;
+  return elements;
 }
 
 /// The layouts of a float32 matrix [K, N], by the names that slots have. Only how it lies is rounded to 16 bits, not
-/// what the weight is. In panels a matrix of 32-bit words lies in the same way, whatever is in them.
+/// what the weight is. In panels a matrix of 32-bit words lies in the same way, whatever is in them, and one of float64
+/// in panels of its own.
 ///   raw             dense row-major
 ///   panels          forEachPanel
 ///   matrices.f32    forEachFragment, a word of a float's bits and 0x1000 more: its upper 19 bits are the float rounded
@@ -153,10 +157,10 @@ inline std::vector<FragmentPanel> planFragments(Layout layout, int64_t K, int64_
   return panels;
 }
 
-/// Bytes that a matrix takes, but for `raw` a multiple of 64.
-constexpr int64_t layoutBytes(Layout layout, int64_t K, int64_t N) {
-  return layout == Layout::raw      ? K * N * 4
-         : layout == Layout::panels ? panelFloats(K, N) * 4
+/// Bytes that a matrix of elements of so many bytes takes, but for `raw` a multiple of 64.
+constexpr int64_t layoutBytes(Layout layout, int64_t K, int64_t N, int64_t bytes = sizeof(float)) {
+  return layout == Layout::raw      ? K * N * bytes
+         : layout == Layout::panels ? panelElements(K, N, bytes) * bytes
                                     : fragmentWords(layout, K, N) * 4;
 }
 
@@ -186,14 +190,14 @@ constexpr uint32_t toTf32(float value) {
   return (bits & 0x7fffffff) < 0x7f800000 ? (bits + 0x1000) & 0xffffe000 : bits;
 }
 
-/// Packs a matrix whose element (k, n) is src[k * strideK + n * strideN] into dst[0 .. panelFloats(K, N)); padding is
+/// Packs a matrix whose element (k, n) is src[k * strideK + n * strideN] into dst[0 .. panelElements(K, N)); padding is
 /// zero.
-inline void packPanels(float *dst, const float *src, int64_t K, int64_t N, int64_t strideK, int64_t strideN) {
-  // 16 rows are one cache line of a column: both a row-major and a column-major source are read line by line.
+template <typename T> void packPanels(T *dst, const T *src, int64_t K, int64_t N, int64_t strideK, int64_t strideN) {
+  // 16 rows are a cache line of a column or two: a row-major and a column-major source are both read line by line.
   constexpr int64_t kRows = 16;
-  forEachPanel(K, N, [&](const PanelBlock &block) {
-    float *out = dst + block.offset;
-    const float *in = src + block.col * strideN;
+  forEachPanel(K, N, sizeof(T), [&](const PanelBlock &block) {
+    T *out = dst + block.offset;
+    const T *in = src + block.col * strideN;
     for (int64_t k0 = 0; k0 < K; k0 += kRows) {
       int64_t k1 = std::min(K, k0 + kRows);
       if (block.lanes) {
@@ -204,7 +208,7 @@ inline void packPanels(float *dst, const float *src, int64_t K, int64_t N, int64
       }
       if (strideN == 1) {
         for (int64_t k = k0; k < k1; ++k)
-          std::memcpy(out + k * block.width, in + k * strideK, block.cols * sizeof(float));
+          std::memcpy(out + k * block.width, in + k * strideK, block.cols * sizeof(T));
       } else {
         for (int64_t n = 0; n < block.cols; ++n)
           for (int64_t k = k0; k < k1; ++k)
@@ -212,9 +216,9 @@ inline void packPanels(float *dst, const float *src, int64_t K, int64_t N, int64
       }
       if (block.cols < block.width)
         for (int64_t k = k0; k < k1; ++k)
-          std::fill(out + k * block.width + block.cols, out + (k + 1) * block.width, 0.0f);
+          std::fill(out + k * block.width + block.cols, out + (k + 1) * block.width, T(0));
     }
-    std::fill(out + block.floats(K), out + (block.floats(K) + 15) / 16 * 16, 0.0f);
+    std::fill(out + block.elements(K), out + (block.elements(K) + 15) / 16 * 16, T(0));
   });
 }
 
@@ -274,6 +278,15 @@ inline void packMatrix(Layout layout, void *dst, const float *src, int64_t K, in
     packFragments<Layout::matricesBf16>(words, src, K, N, strideK, strideN);
   else
     packFragments<Layout::matricesF16>(words, src, K, N, strideK, strideN);
+}
+
+/// The same of elements of so many bytes, 4 or, in panels alone, 8; all are aligned.
+inline void packMatrix(Layout layout, void *dst, const char *src, int64_t bytes, int64_t K, int64_t N, int64_t strideK,
+                       int64_t strideN) {
+  if (bytes == sizeof(double))
+    packPanels(static_cast<double *>(dst), reinterpret_cast<const double *>(src), K, N, strideK, strideN);
+  else
+    packMatrix(layout, dst, reinterpret_cast<const float *>(src), K, N, strideK, strideN);
 }
 
 } // namespace tutti::rt

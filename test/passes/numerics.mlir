@@ -104,6 +104,33 @@ module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<
 
 // -----
 
+// Weights of float64 lie in panels on a CPU, and are multiplied as any other operand is on a CUDA device.
+module {
+  tutti.param @w : tensor<300x9xf64>
+  // CHECK-LABEL: func.func @doubles
+  func.func @doubles(%x: tensor<?x300xf64, #tutti.sizes<batch>>) -> tensor<?x9xf64, #tutti.sizes<batch>> {
+    // CHECK: tutti.contract {{.*}} numerics<rule = panels, chunk = 152>
+    %w = tutti.get @w : tensor<300x9xf64>
+    %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x300xf64, #tutti.sizes<batch>>, tensor<300x9xf64>
+    return %0 : tensor<?x9xf64, #tutti.sizes<batch>>
+  }
+}
+
+// -----
+
+module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<precision f32>} {
+  tutti.param @w : tensor<300x9xf64>
+  // CHECK-LABEL: func.func @doublesOnCuda
+  func.func @doublesOnCuda(%x: tensor<?x300xf64, #tutti.sizes<batch>>) -> tensor<?x9xf64, #tutti.sizes<batch>> {
+    // CHECK: tutti.contract {{.*}} numerics<rule = chain, chunk = 152>
+    %w = tutti.get @w : tensor<300x9xf64>
+    %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x300xf64, #tutti.sizes<batch>>, tensor<300x9xf64>
+    return %0 : tensor<?x9xf64, #tutti.sizes<batch>>
+  }
+}
+
+// -----
+
 // A lower precision is for every product with a weight, in one chain.
 module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<precision bf16>} {
   tutti.param @w : tensor<300x1xf32>

@@ -11,9 +11,9 @@ def save_raw(path: Path, kind: str, shape: tuple, raw: bytes):
     path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + raw)
 
 
-def save(path: Path, shape: tuple, values: list):
-    """Of float32."""
-    save_raw(path, "<f4", shape, struct.pack(f"<{len(values)}f", *values))
+def save(path: Path, shape: tuple, values: list, code: str = "f"):
+    """Of float32, or of what else struct has a code for."""
+    save_raw(path, f"<f{struct.calcsize(code)}", shape, struct.pack(f"<{len(values)}{code}", *values))
 
 
 def elements(raw: bytes) -> bytes:

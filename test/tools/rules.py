@@ -15,12 +15,29 @@ sys.dont_write_bytecode = True
 from npyfile import elements, save  # noqa: E402
 from onnxfile import model, node, tensor, value_info  # noqa: E402
 
-fma = ctypes.CDLL(ctypes.util.find_library("m") or "libm.so.6").fmaf
-fma.restype, fma.argtypes = ctypes.c_float, [ctypes.c_float] * 3
+libm = ctypes.CDLL(ctypes.util.find_library("m") or "libm.so.6")
 
 
-def add(a: float, b: float) -> float:
-    return ctypes.c_float(a + b).value  # float64 holds the sum of two float32 to more than twice their digits
+class Numbers:
+    """Of a type: as it is named by ONNX, by struct and by C, how it multiplies, and columns of a whole panel."""
+
+    def __init__(self, onnx: int, code: str, c: type, fma, panel: int):
+        self.onnx, self.code, self.c, self.fma, self.panel = onnx, code, c, fma, panel
+        self.bytes = ctypes.sizeof(c)
+        fma.restype, fma.argtypes = c, [c] * 3
+
+    def add(self, a: float, b: float) -> float:
+        return self.c(a + b).value  # float64 holds the sum of two float32 to more than twice their digits
+
+    def draw(self, count: int) -> list:
+        return [self.c(draw.gauss(0, 1)).value for _ in range(count)]
+
+    def packed(self, values: list) -> bytes:
+        return struct.pack(f"<{len(values)}{self.code}", *values)
+
+
+float32 = Numbers(1, "f", ctypes.c_float, libm.fmaf, 32)
+float64 = Numbers(11, "d", ctypes.c_double, libm.fma, 16)
 
 
 def chunk(k: int) -> int:
@@ -28,73 +45,72 @@ def chunk(k: int) -> int:
     return k if k <= 256 else -(-(-(-k // pieces)) // 8) * 8
 
 
-def chain(a: list, b: list) -> float:
+def chain(of: Numbers, a: list, b: list) -> float:
     sums = []
     for first in range(0, len(a), chunk(len(a))):
         s = 0.0
         for x, w in zip(a[first:first + chunk(len(a))], b[first:]):
-            s = fma(x, w, s)
+            s = of.fma(x, w, s)
         sums.append(s)
     total = sums[0]
     for s in sums[1:]:
-        total = add(total, s)
+        total = of.add(total, s)
     return total
 
 
-def lanes(a: list, b: list) -> float:
+def lanes(of: Numbers, a: list, b: list) -> float:
     padded = -len(a) % 16
     lane = [0.0] * 16
     for k, (x, w) in enumerate(zip(a + [0.0] * padded, b + [0.0] * padded)):
-        lane[k % 16] = fma(x, w, lane[k % 16])
+        lane[k % 16] = of.fma(x, w, lane[k % 16])
     for apart in (8, 4, 2, 1):
-        lane = [add(lane[i], lane[i + apart]) for i in range(apart)]
+        lane = [of.add(lane[i], lane[i + apart]) for i in range(apart)]
     return lane[0]
 
 
-def rules(k: int, columns: int) -> list:
+def rules(of: Numbers, k: int, columns: int) -> list:
     """Of each column."""
     chosen = []
     while (left := columns - len(chosen)) > 0:
         if left >= 9:
-            chosen += [chain] * min(left, 32 if left >= 28 else 16 if left >= 12 else 12)
+            chosen += [chain] * min(left, of.panel if left >= of.panel - 4 else 16 if left >= 12 else 12)
         else:
             chosen += [chain if k <= (28 if left >= 5 else 10 if left >= 3 else 6) else lanes] * left
     return chosen
 
 
-def floats(count: int) -> list:
-    return [ctypes.c_float(draw.gauss(0, 1)).value for _ in range(count)]
-
-
-def packed(values: list) -> bytes:
-    return struct.pack(f"<{len(values)}f", *values)
-
-
-def check(what: str, graph: bytes, x: list, dims: tuple, want: list):
+def check(what: str, of: Numbers, graph: bytes, x: list, dims: tuple, want: list):
     (folder / "m.onnx").write_bytes(graph)
-    save(folder / "x.npy", (rows, *dims), x)
+    save(folder / "x.npy", (rows, *dims), x, of.code)
     subprocess.run(["tutti-compile", folder / "m.onnx", "-o", folder / "m.tutti", "--precision", "f32-ffma", "--target", targets], check=True)
     for device in devices:
         subprocess.run(["tutti-run", folder / "m.tutti", "--device", device, "--input", f"x={folder}/x.npy", "--output-dir", folder / "y"], check=True)
         got = elements((folder / "y/y.npy").read_bytes())
-        differ = [i for i in range(len(want)) if got[4 * i:4 * i + 4] != packed(want[i:i + 1])]
-        assert len(got) == 4 * len(want) and not differ, f"{what} on {device}: {len(differ)} of {len(want)} differ, the first at {differ[:1]}"
+        differ = [i for i in range(len(want)) if got[of.bytes * i:of.bytes * i + of.bytes] != of.packed(want[i:i + 1])]
+        assert len(got) == of.bytes * len(want) and not differ, f"{what} on {device}: {len(differ)} of {len(want)} differ, the first at {differ[:1]}"
 
 
 folder, rows, draw = Path(sys.argv[1]), 2, random.Random(5)
 devices = sys.argv[2:] or ["cpu"]
 targets = ",".join(devices)
 folder.mkdir(parents=True, exist_ok=True)
-for k, n in ((300, 37), (784, 10), (64, 45), (23, 8), (29, 8), (600, 41), (10, 3), (11, 3), (6, 2), (7, 1), (520, 28)):
-    x, w, b = floats(rows * k), floats(k * n), floats(n)
-    layer = model([node("MatMul", ["x", "w"], "p"), node("Add", ["p", "b"], "y")], [tensor("w", (k, n), 1, packed(w)), tensor("b", (n,), 1, packed(b))],
-                  [value_info("x", ["batch", k])], [value_info("y", ["batch", n])])
-    check(f"a layer of {k} by {n}", layer, x, (k,), [add(rule(x[r * k:r * k + k], w[j::n]), b[j]) for r in range(rows) for j, rule in enumerate(rules(k, n))])
+shapes = ((300, 37), (784, 10), (64, 45), (23, 8), (29, 8), (600, 41), (10, 3), (11, 3), (6, 2), (7, 1), (520, 28))
+# Weights of float64 lie in panels on CPUs alone.
+for of in (float32, float64) if devices == ["cpu"] else (float32,):
+    for k, n in shapes:
+        x, w, b = of.draw(rows * k), of.draw(k * n), of.draw(n)
+        layer = model([node("MatMul", ["x", "w"], "p"), node("Add", ["p", "b"], "y")],
+                      [tensor("w", (k, n), of.onnx, of.packed(w)), tensor("b", (n,), of.onnx, of.packed(b))],
+                      [value_info("x", ["batch", k], of.onnx)], [value_info("y", ["batch", n], of.onnx)])
+        want = [of.add(rule(of, x[r * k:r * k + k], w[j::n]), b[j]) for r in range(rows) for j, rule in enumerate(rules(of, k, n))]
+        check(f"a layer of {k} by {n}", of, layer, x, (k,), want)
 
 for dims, axis, rule in (((37,), 1, lanes), ((300, 3), 1, chain), ((3, 300), 2, lanes)):
+    of = float32
     count, length = dims[0] * (dims[1] if len(dims) > 1 else 1), dims[axis - 1]
-    x, others = floats(rows * count), count // length
+    x, others = of.draw(rows * count), count // length
     total = model([node("ReduceSum", ["x", "axis"], "y", keepdims=0)], [tensor("axis", (1,), 7, struct.pack("<q", axis))],
                   [value_info("x", ["batch", *dims])], [value_info("y", ["batch", *(d for i, d in enumerate(dims) if i != axis - 1)])])
     places = [range(j, count, others) if rule is chain else range(j * length, (j + 1) * length) for j in range(others)]
-    check(f"a sum of {dims} along {axis}", total, x, dims, [rule([x[r * count + i] for i in at], [1.0] * length) for r in range(rows) for at in places])
+    want = [rule(of, [x[r * count + i] for i in at], [1.0] * length) for r in range(rows) for at in places]
+    check(f"a sum of {dims} along {axis}", of, total, x, dims, want)

@@ -18,9 +18,9 @@ from onnxfile import field, model, node, tensor, value_info  # noqa: E402
 folder, target = Path(sys.argv[1]), sys.argv[2]
 folder.mkdir(parents=True, exist_ok=True)
 ROWS = 3
-F32 = 22  # TUTTI_F32
+F32, F64 = 22, 23  # TUTTI_F32, TUTTI_F64
 
-# Name: inputs' dims behind the batch, initializers' dims, nodes, output's dims behind the batch.
+# Of float32, but those that say otherwise. Name: inputs' dims behind the batch, initializers' dims, nodes, output's dims behind the batch.
 NETWORKS = {
     "dense": ([40], {"w": (40, 24), "b": (24,), "scale": ()},
               [node("MatMul", ["x", "w"], "h"), node("Add", ["h", "b"], "s"), node("Mul", ["s", "scale"], "y")], [24]),
@@ -48,6 +48,9 @@ TWOS = {
     "equal": ([8], {"w": (), "v": ()}, [node("Add", ["x", "w"], "a"), node("Add", ["x", "v"], "b"), node("Mul", ["a", "b"], "y")], [8]),
 }
 FIXED = {"groups", "channels", "computed", *TWOS}
+DOUBLES = {"dense": "dense of doubles", "gemm": "gemm of doubles"}
+NETWORKS |= {double: NETWORKS[name] for name, double in DOUBLES.items()}
+size = 4  # of an element of the network at hand
 
 
 class Error(c.Structure):
@@ -73,12 +76,12 @@ def count(dims) -> int:
 
 
 def floats(generator: random.Random, dims) -> bytes:
-    return struct.pack(f"<{count(dims)}f", *(generator.gauss(0, 1) for _ in range(count(dims))))
+    return struct.pack(f"<{count(dims)}{'f' if size == 4 else 'd'}", *(generator.gauss(0, 1) for _ in range(count(dims))))
 
 
 def steps(dims, order) -> list[int]:
     """Strides in bytes of a tensor whose axes lie in this order, the outermost first."""
-    strides, step = [0] * len(dims), 4
+    strides, step = [0] * len(dims), size
     for axis in reversed(order):
         strides[axis], step = step, step * dims[axis]
     return strides
@@ -88,9 +91,9 @@ def laid(raw: bytes, dims, strides) -> bytes:
     """The elements of a dense tensor, each where the strides say."""
     dense, out = steps(dims, range(len(dims))), bytearray(len(raw))
     for i in range(count(dims)):
-        places = [i * 4 // step % dim for dim, step in zip(dims, dense)]
+        places = [i * size // step % dim for dim, step in zip(dims, dense)]
         to = sum(place * step for place, step in zip(places, strides))
-        out[to:to + 4] = raw[4 * i:4 * i + 4]
+        out[to:to + size] = raw[size * i:size * i + size]
     return bytes(out)
 
 
@@ -100,7 +103,7 @@ kept = []  # what tensors point at
 def view(name: str, dims, raw, strides=None) -> Tensor:
     buffer = raw if isinstance(raw, c.Array) else (c.c_char * max(len(raw), 1)).from_buffer_copy(raw or b"\0")
     kept.append(buffer)
-    return Tensor(name.encode(), F32, len(dims), (c.c_int64 * len(dims))(*dims), (c.c_int64 * len(dims))(*strides) if strides else None,
+    return Tensor(name.encode(), F32 if size == 4 else F64, len(dims), (c.c_int64 * len(dims))(*dims), (c.c_int64 * len(dims))(*strides) if strides else None,
                   c.cast(buffer, c.c_void_p), 0)
 
 
@@ -112,7 +115,7 @@ class Opened:
         assert lib.tutti_session_create(self.artifact, c.byref(options), c.byref(self.session), c.byref(error)) == 0, error.message
 
     def run(self, x: Tensor, dims: list[int]) -> bytes:
-        out = (c.c_char * (4 * count(dims)))()
+        out = (c.c_char * (size * count(dims)))()
         for status in (lib.tutti_session_bind_input(self.session, c.byref(x)),
                        lib.tutti_session_bind_output(self.session, b"members", c.byref(view("y", dims, out))), lib.tutti_session_run(self.session)):
             assert status == 0, lib.tutti_session_message(self.session)
@@ -125,7 +128,8 @@ class Opened:
 
 
 for name, (inputs, weights, nodes, outputs) in (NETWORKS | TWOS).items():
-    generator = random.Random(name)
+    generator, size = random.Random(name), 8 if name in DOUBLES.values() else 4
+    type_of = 11 if size == 8 else 1
     if name in TWOS:
         members = [{w: struct.pack("<f", 2 ** (m + 1) if name == "divided" else 2) for w in weights} for m in range(3)]
     else:
@@ -133,8 +137,8 @@ for name, (inputs, weights, nodes, outputs) in (NETWORKS | TWOS).items():
     files = []
     for m, own in enumerate(members):
         files.append(folder / f"{name}_{m}.onnx")
-        tensors = [tensor(w, weights[w], 1, raw) for w, raw in own.items()] + SHAPES.get(name, [])
-        files[-1].write_bytes(model(nodes, tensors, [value_info("x", ["batch", *inputs])], [value_info("y", ["batch", *outputs])]))
+        tensors = [tensor(w, weights[w], type_of, raw) for w, raw in own.items()] + SHAPES.get(name, [])
+        files[-1].write_bytes(model(nodes, tensors, [value_info("x", ["batch", *inputs], type_of)], [value_info("y", ["batch", *outputs], type_of)]))
     for pair, path in ((files[:2], "given"), (files[1:], "expected")):
         order = pair if path == "given" else [pair[1], pair[0]]
         subprocess.check_call(["tutti-compile", *order, "-o", folder / f"{name}.{path}.tutti", "--target", target, "--share", "none", "--dim", "batch=1..4"])
@@ -159,9 +163,10 @@ for name, (inputs, weights, nodes, outputs) in (NETWORKS | TWOS).items():
         assert given.run(x, dims) == expected, f"{name}, {kind}: other bits than when compiled so"
         back = [view(w, weights[w], raw) for w, raw in members[0].items()]
         assert not given.swap(0, back) and given.run(x, dims) == first, f"{name}: the first weights, given back"
-    wrong = view(next(iter(weights)), [7, 7], bytes(196))
+    wrong = view(next(iter(weights)), [7, 7], bytes(49 * size))
     assert f"has dims {list(next(iter(weights.values())))}, given [7, 7]" in given.swap(0, [wrong]), name
 
+size = 4
 # One program multiplies by w, the other by its square: that of no other numbers.
 branches = [field(2, "test") + n + field(12, value_info(o, ["batch", "h", 8])) for n, o in (
     (node("Mul", ["x", "w"], "a"), "a"), (node("Mul", ["w", "w"], "v") + node("Mul", ["x", "v"], "b"), "b"))]

@@ -12,10 +12,11 @@
 using namespace tutti::rt;
 
 TEST(Layout, blocksCoverEveryColumnOnce) {
-  for (int64_t k : {7, 40})
+  for (auto [k, bytes] : {std::pair(7, 4), std::pair(40, 4), std::pair(7, 8), std::pair(40, 8)})
     for (int64_t n = 1; n <= 200; ++n) {
       int64_t next = 0, stored = 0, offset = 0;
-      for (const PanelBlock &block : planPanels(k, n)) {
+      for (const PanelBlock &block : planPanels(k, n, bytes)) {
+        EXPECT_LE(block.width * bytes, panelBytes);
         EXPECT_EQ(block.col, next);
         EXPECT_EQ(block.offset, offset);
         EXPECT_EQ(block.offset % 16, 0);
@@ -23,37 +24,44 @@ TEST(Layout, blocksCoverEveryColumnOnce) {
         EXPECT_TRUE(!block.lanes || block.cols <= 8);
         next += block.cols;
         stored += block.width;
-        offset += (block.floats(k) + 15) / 16 * 16;
+        offset += (block.elements(k) + 15) / 16 * 16;
       }
       EXPECT_EQ(next, n);
       EXPECT_LE(stored, n + 4) << "of " << n << " columns";
-      EXPECT_EQ(panelFloats(k, n), offset);
+      EXPECT_EQ(panelElements(k, n, bytes), offset);
     }
 }
 
-TEST(Layout, packedFromRowsAndFromColumnsAreEqual) {
+namespace {
+template <typename T> void packFromRowsAndFromColumns() {
   for (int64_t k : {1, 5, 16, 33})
     for (int64_t n : {1, 8, 9, 11, 12, 27, 28, 45, 59, 75, 128}) {
-      std::vector<float> rows(k * n), columns(k * n);
+      std::vector<T> rows(k * n), columns(k * n);
       for (int64_t i = 0; i < k; ++i)
         for (int64_t j = 0; j < n; ++j)
-          rows[i * n + j] = columns[j * k + i] = float(i * 1000 + j + 1);
-      std::vector<float> a(panelFloats(k, n), -1), b(panelFloats(k, n), -2);
+          rows[i * n + j] = columns[j * k + i] = T(i * 1000 + j + 1);
+      std::vector<T> a(panelElements(k, n, sizeof(T)), -1), b(a.size(), -2);
       packPanels(a.data(), rows.data(), k, n, n, 1);
       packPanels(b.data(), columns.data(), k, n, 1, k);
       EXPECT_EQ(a, b);
       double sum = 0;
-      for (const PanelBlock &block : planPanels(k, n))
+      for (const PanelBlock &block : planPanels(k, n, sizeof(T)))
         for (int64_t i = 0; i < k; ++i)
           for (int64_t j = 0; j < block.cols; ++j) {
             int64_t at = block.lanes ? j * k + i : i * block.width + j;
-            EXPECT_EQ(a[block.offset + at], float(i * 1000 + block.col + j + 1));
+            EXPECT_EQ(a[block.offset + at], T(i * 1000 + block.col + j + 1));
             sum += a[block.offset + at];
           }
-      for (float value : a)
+      for (T value : a)
         sum -= value;
       EXPECT_EQ(sum, 0) << "padding is zero";
     }
+}
+} // namespace
+
+TEST(Layout, packedFromRowsAndFromColumnsAreEqual) {
+  packFromRowsAndFromColumns<float>();
+  packFromRowsAndFromColumns<double>();
 }
 
 namespace {

@@ -19,6 +19,8 @@ public:
   Contraction(StepEmitter &emitter, const Step &step) : TileEmitter(emitter, step) {
     K = typeOf(op.getLhs()).getShape().back();
     N = op.getType().getShape().back();
+    panelColumns = rt::panelColumns(bytes);
+    panelVectors = panelColumns / lanes;
     weights = e.need(Need::basePointer, op.getRhs());
     if (std::optional<ReadThrough> through = ReadThrough::of(op))
       readThrough(*through);
@@ -31,9 +33,9 @@ public:
   }
 
   void emit() {
-    std::vector<rt::PanelBlock> blocks = rt::planPanels(K, N);
+    std::vector<rt::PanelBlock> blocks = rt::planPanels(K, N, bytes);
     unsigned full = 0;
-    while (full < blocks.size() && blocks[full].cols == rt::panelColumns)
+    while (full < blocks.size() && blocks[full].cols == panelColumns)
       ++full;
     if (full > 0)
       code.when(code.less(e.rows(), code.num(wideRows + 1)), [&] { emitWide(full); }, [&] { emitFull(full); });
@@ -52,10 +54,10 @@ private:
   static constexpr int64_t bytesAhead = 16 << 10;
   // Of so few terms and one vector of columns, as many sums as a long map takes at a time are made when it takes them.
   static constexpr int64_t fewTerms = 8;
-  static constexpr int64_t panelVectors = rt::panelColumns / lanes;
-  static_assert(rt::panelColumns * sizeof(float) == partialBytes, "sums that wait are a panel's");
+  static_assert(rt::panelBytes == partialBytes, "sums that wait are a panel's");
 
   int64_t N;
+  int64_t panelColumns, panelVectors; ///< of a whole panel
   Value weights;
   /// Where rows that are read through a move are put together, and the runs that they are of.
   Value together;
@@ -106,8 +108,8 @@ private:
   }
 
   /// Of whole panels, by their number.
-  Value panelAt(Value panel) { return code.at(weights, code.mul(panel, K * rt::panelColumns * bytes)); }
-  Value columnOf(Value panel) { return code.mul(panel, rt::panelColumns); }
+  Value panelAt(Value panel) { return code.at(weights, code.mul(panel, K * panelColumns * bytes)); }
+  Value columnOf(Value panel) { return code.mul(panel, panelColumns); }
 
   /// 16 columns of a panel whose terms lie `width` apart, of which so many count.
   Column columnAt(Value pointer, Value column, int64_t width, int64_t valid, int64_t partial) {
@@ -192,7 +194,7 @@ private:
   /// Asks for what lies behind a line of weights. The first cache waits for few lines at a time, so memory is asked by
   /// the second, unless weights end before that, as those of small networks do.
   void askAhead(Value line) {
-    bool ends = K * rt::panelColumns * bytes < bytesAhead;
+    bool ends = K * panelColumns * bytes < bytesAhead;
     code.prefetch(code.at(line, bytesAhead), ends ? Code::Cache::first : Code::Cache::second);
   }
 
@@ -257,7 +259,7 @@ private:
   void emitByRows(int64_t panels) {
     overTiles([&](Value row, int64_t rows) {
       code.loop(code.num(0), code.num(panels), 1, [&](Value panel) {
-        for (ArrayRef<Column> columns : turnsOf(panelAt(panel), columnOf(panel), rt::panelColumns, rt::panelColumns))
+        for (ArrayRef<Column> columns : turnsOf(panelAt(panel), columnOf(panel), panelColumns, panelColumns))
           store(row, rows, columns, sums(row, rows, columns, code.num(0), code.num(K)));
       });
     });
@@ -268,7 +270,7 @@ private:
     if (K <= tileRows && !step.longMaps)
       return emitByRows(panels);
     code.loop(code.num(0), code.num(panels), 1,
-              [&](Value panel) { emitPanel(panelAt(panel), columnOf(panel), rt::panelColumns, rt::panelColumns); });
+              [&](Value panel) { emitPanel(panelAt(panel), columnOf(panel), panelColumns, panelColumns); });
   }
 
   /// One or two rows times all full panels: several panels share each element of the row. They are streams enough for
@@ -281,7 +283,7 @@ private:
         Value panel = code.add(first, v / panelVectors);
         int64_t within = v % panelVectors * lanes;
         columns.push_back(columnAt(code.at(panelAt(panel), within * bytes), code.add(columnOf(panel), within),
-                                   rt::panelColumns, rt::panelColumns, 0));
+                                   panelColumns, panelColumns, 0));
       }
       overRows(wideRows, [&](Value row, int64_t rows) {
         // Two rows may need more registers than there are.

@@ -8,6 +8,35 @@ using namespace mlir;
 
 namespace tutti {
 
+/// An operand of a concat, read as the result would be, but along the joined axis at the point's last extra dimension.
+static Value readOperand(StepEmitter &e, Value input, AffineMap access, unsigned axis, Point &there) {
+  unsigned dims = e.steps.form.dims() + there.extra.size();
+  SmallVector<AffineExpr> exprs(access.getResults());
+  exprs[axis] = getAffineDimExpr(dims - 1, access.getContext());
+  return e.read(input, AffineMap::get(dims, 0, exprs, access.getContext()), there);
+}
+
+Value StepEmitter::chooseOperand(ConcatOp op, AffineMap access, Value index, Point &point) {
+  unsigned axis = op.getAxis();
+  Type scalar = scalarType(elementOf(op.getResult())), type = varies(access, point) ? Type(code.vec(scalar)) : scalar;
+  std::function<Value(OperandRange, int64_t)> choose = [&](OperandRange inputs, int64_t start) -> Value {
+    size_t half = inputs.size() / 2;
+    if (half == 0) {
+      Point there = point.again();
+      there.extra.push_back(code.sub(index, code.num(start)));
+      Value piece = readOperand(*this, inputs[0], access, axis, there);
+      return isa<VectorType>(type) ? code.splat(piece) : piece;
+    }
+    int64_t middle = start;
+    for (Value input : inputs.take_front(half))
+      middle += typeOf(input).getShape()[axis];
+    return code.either(
+        code.less(index, code.num(middle)), type, [&] { return choose(inputs.take_front(half), start); },
+        [&] { return choose(inputs.drop_front(half), middle); });
+  };
+  return choose(op.getInputs(), 0);
+}
+
 Value StepEmitter::computeConcat(ConcatOp op, AffineMap access, Point &point) {
   unsigned axis = op.getAxis(), column = steps.form.dims() - 1;
   AffineExpr along = access.getResult(axis);
@@ -22,29 +51,8 @@ Value StepEmitter::computeConcat(ConcatOp op, AffineMap access, Point &point) {
       dims[column] = code.add(code.splat(point.column), code.laneNumbers());
     index = evaluate(along, dims);
   }
-  // One operand for all lanes: nothing is read of the others.
-  if (!isa<VectorType>(index.getType())) {
-    Type scalar = scalarType(elementOf(op.getResult())), type = varies(access, point) ? Type(code.vec(scalar)) : scalar;
-    std::function<Value(OperandRange, int64_t)> choose = [&](OperandRange inputs, int64_t start) -> Value {
-      size_t half = inputs.size() / 2;
-      if (half == 0) {
-        Point there = point.again();
-        there.extra.push_back(code.sub(index, code.num(start)));
-        SmallVector<AffineExpr> exprs(access.getResults());
-        exprs[axis] = getAffineDimExpr(column + there.extra.size(), access.getContext());
-        Value piece =
-            read(inputs[0], AffineMap::get(column + 1 + there.extra.size(), 0, exprs, access.getContext()), there);
-        return isa<VectorType>(type) ? code.splat(piece) : piece;
-      }
-      int64_t middle = start;
-      for (Value input : inputs.take_front(half))
-        middle += typeOf(input).getShape()[axis];
-      return code.either(
-          code.less(index, code.num(middle)), type, [&] { return choose(inputs.take_front(half), start); },
-          [&] { return choose(inputs.drop_front(half), middle); });
-    };
-    return choose(op.getInputs(), 0);
-  }
+  if (!isa<VectorType>(index.getType()))
+    return chooseOperand(op, access, index, point);
   auto number = [&](int64_t value) { return code.splat(code.num(value)); };
   Value result;
   int64_t start = 0;
@@ -54,17 +62,18 @@ Value StepEmitter::computeConcat(ConcatOp op, AffineMap access, Point &point) {
         code.b, code.loc, arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::sge, index, number(start)),
         arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::slt, index, number(start + length)));
     Point there = point.again();
-    SmallVector<AffineExpr> exprs(access.getResults());
+    Value piece;
     if (masked) {
       there.mask = point.mask ? Value(arith::AndIOp::create(code.b, code.loc, point.mask, inside)) : inside;
+      SmallVector<AffineExpr> exprs(access.getResults());
       exprs[axis] = along - start;
+      piece = read(input, AffineMap::get(column + 1, 0, exprs, access.getContext()), there);
     } else {
       Value shifted = code.sub(index, number(start));
       shifted = arith::MaxSIOp::create(code.b, code.loc, shifted, number(0));
       there.extra.push_back(code.min(shifted, number(length - 1)));
-      exprs[axis] = getAffineDimExpr(column + there.extra.size(), access.getContext());
+      piece = readOperand(*this, input, access, axis, there);
     }
-    Value piece = read(input, AffineMap::get(column + 1 + there.extra.size(), 0, exprs, access.getContext()), there);
     piece = code.splat(piece);
     result = result ? arith::SelectOp::create(code.b, code.loc, inside, piece, result) : piece;
     start += length;

@@ -15,18 +15,57 @@ constexpr int64_t rowsOfLine = 4;
 /// A page, which is where a processor's own prefetching ends.
 constexpr int64_t aheadBytes = 4096;
 
-void emitElements(StepEmitter &e, Value value, ArrayRef<Value> rows, Elements elements) {
-  Code &code = e.code;
-  auto emit = [&](MutableArrayRef<Point> points) {
+namespace {
+
+/// The elements of a value, of several rows together, vector by vector of their columns.
+class ElementLoops {
+public:
+  ElementLoops(StepEmitter &e, Value value, ArrayRef<Value> rows, Elements elements)
+      : e(e), code(e.code), value(value), rows(rows), elements(elements) {}
+
+  void emitAll() {
+    Columns columns = e.columnsOf(value);
+    bool wholeRow = e.isOverWholeRow();
+    auto isStored = [&](Value other) { return e.steps.places.contains(other); };
+    auto anywhere = [&](Value row, Value column, Value mask) {
+      return Point(row, code.add(columns.from, column), mask);
+    };
+    if (wholeRow && columns.fixed == 1)
+      emitOnly();
+    else if (int64_t run = wholeRow ? runOf(value, e.steps.form.dims() - 1, isStored) : 0)
+      overRuns(*columns.fixed / run, run);
+    else if (columns.fixed)
+      overFixed(*columns.fixed, anywhere);
+    else
+      overCounted(columns.count, anywhere);
+  }
+
+private:
+  using At = llvm::function_ref<Point(Value row, Value column, Value mask)>;
+  StepEmitter &e;
+  Code &code;
+  Value value;
+  ArrayRef<Value> rows;
+  Elements elements;
+
+  /// Several rows are as many vectors.
+  bool together() const { return rows.size() > 1; }
+  int64_t group() const { return together() ? 1 : e.level.mathVectors; }
+
+  void emit(MutableArrayRef<Point> points) {
     for (auto [result, point] : llvm::zip_equal(elements(points), points))
       e.write(value, result, point);
-  };
-  using At = llvm::function_ref<Point(Value row, Value column, Value mask)>;
-  Columns columns = e.columnsOf(value);
-  bool wholeRow = e.isOverWholeRow();
-  auto isStored = [&](Value other) { return e.steps.places.contains(other); };
-  auto anywhere = [&](Value row, Value column, Value mask) { return Point(row, code.add(columns.from, column), mask); };
-  auto overWhole = [&](Value from, Value to, int64_t vectors, At at) {
+  }
+
+  void emitOnly() {
+    SmallVector<Point> only;
+    for (Value row : rows)
+      only.push_back(Point(row, code.num(0)));
+    emit(only);
+  }
+
+  /// Columns in [from, to), a multiple of so many whole vectors.
+  void overWhole(Value from, Value to, int64_t vectors, At at) {
     code.loop(from, to, vectors * lanes, [&](Value column) {
       SmallVector<Point> points;
       for (int64_t v = 0; v < vectors; ++v)
@@ -36,53 +75,54 @@ void emitElements(StepEmitter &e, Value value, ArrayRef<Value> rows, Elements el
         if (read.getParentBlock() == code.b.getInsertionBlock())         // and not in a loop over what is summed
           code.prefetch(code.at(read, aheadBytes), Code::Cache::second); // the first has fewer places for what comes
     });
-  };
-  // Several rows are as many vectors. A few such groups follow each other without a loop, which would cost more.
-  bool together = rows.size() > 1;
-  int64_t group = together ? 1 : e.level.mathVectors;
-  auto overFixed = [&](int64_t count, At at) {
+  }
+
+  /// A few groups of rows follow each other without a loop, which would cost more.
+  void overFixed(int64_t count, At at) {
     constexpr int64_t fewColumns = 4 * lanes;
-    int64_t grouped = together && count <= fewColumns ? 0 : llvm::alignDown(count, lanes * group);
+    int64_t grouped = together() && count <= fewColumns ? 0 : llvm::alignDown(count, lanes * group());
     if (grouped > 0)
-      overWhole(code.num(0), code.num(grouped), group, at);
+      overWhole(code.num(0), code.num(grouped), group(), at);
     SmallVector<Point> rest;
     for (int64_t column = grouped; column < count; column += lanes) {
       for (Value row : rows)
         rest.push_back(at(row, code.num(column), code.firstLanes(count - column)));
-      if (together || column + lanes >= count) {
+      if (together() || column + lanes >= count) {
         emit(rest);
         rest.clear();
       }
     }
-  };
-  if (wholeRow && columns.fixed == 1) {
-    SmallVector<Point> only;
-    for (Value row : rows)
-      only.push_back(Point(row, code.num(0)));
-    emit(only);
-  } else if (int64_t run = wholeRow ? runOf(value, e.steps.form.dims() - 1, isStored) : 0) {
-    code.loop(code.num(0), code.num(*columns.fixed / run), 1, [&](Value number) {
+  }
+
+  void overRuns(int64_t count, int64_t run) {
+    code.loop(code.num(0), code.num(count), 1, [&](Value number) {
       overFixed(run, [&](Value row, Value column, Value mask) {
         Point point(row, code.add(code.mul(number, run), column), mask, number);
         point.run = run;
         return point;
       });
     });
-  } else if (columns.fixed) {
-    overFixed(*columns.fixed, anywhere);
-  } else {
-    Value count = columns.count;
+  }
+
+  /// As many columns as a call has.
+  void overCounted(Value count, At at) {
     auto wholeOf = [&](int64_t unit) { return code.mul(code.div(count, code.num(unit)), unit); };
-    Value grouped = wholeOf(lanes * group), whole = wholeOf(lanes);
-    overWhole(code.num(0), grouped, group, anywhere);
-    overWhole(grouped, whole, 1, anywhere);
+    Value grouped = wholeOf(lanes * group()), whole = wholeOf(lanes);
+    overWhole(code.num(0), grouped, group(), at);
+    overWhole(grouped, whole, 1, at);
     code.when(code.less(whole, count), [&] {
       SmallVector<Point> last;
       for (Value row : rows)
-        last.push_back(anywhere(row, whole, code.firstLanes(code.sub(count, whole))));
+        last.push_back(at(row, whole, code.firstLanes(code.sub(count, whole))));
       emit(last);
     });
   }
+};
+
+} // namespace
+
+void emitElements(StepEmitter &e, Value value, ArrayRef<Value> rows, Elements elements) {
+  ElementLoops(e, value, rows, elements).emitAll();
 }
 
 /// Whether the operands of a concat are copied run by run: where they are many, or so long that a vector seldom has

@@ -196,6 +196,8 @@ private:
   mlir::Value computeMap(MapOp op, mlir::AffineMap access, Point &point);
   mlir::Value applied(MapOp op, llvm::ArrayRef<mlir::Value> operands);
   mlir::Value computeConcat(ConcatOp op, mlir::AffineMap access, Point &point);
+  /// Of a concat the one operand that has the element at `index`, a scalar: nothing is read of the others.
+  mlir::Value chooseOperand(ConcatOp op, mlir::AffineMap access, mlir::Value index, Point &point);
   mlir::Value computeGather(GatherOp op, mlir::AffineMap access, Point &point);
   mlir::Value computeContract(ContractOp op, mlir::AffineMap access, Point &point);
   llvm::SmallVector<mlir::Value> computeReduce(ReduceOp op, mlir::AffineMap access,

@@ -115,7 +115,7 @@ std::vector<WarpGrid> splitGridsOf(const Steps &steps, const Architecture &archi
   std::vector<WarpGrid> grids(std::begin(splitGrids), std::end(splitGrids)), wide;
   int64_t whole = 0; // panels of the widest layer
   for (const Contraction &c : tensorContractions(steps))
-    whole = std::max(whole, c.N / rt::panelColumns);
+    whole = std::max(whole, c.N / rt::panelColumns());
   if (architecture.hasWarpgroups() && !sharesLaunch && onlySplit(steps))
     for (int own : {2, 1})
       if (whole >= 2 * own)
@@ -176,7 +176,7 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
   bool gives = architecture.hasWarpgroups() && g.residentBlocks == 1 && g.threads >= 256;
   g.ring.producerWarps = !g.ring.bulkCopies ? 0 : fits ? 1 : gives ? 4 : 0;
   // Of what is left a warpgroup's ring takes room for floats of its passes' columns.
-  int64_t bytes = g.warps.ownPanels() * rt::panelColumns * 4, left = architecture.sharedPerBlock - g.sharedBytes;
+  int64_t bytes = g.warps.ownPanels() * rt::panelColumns() * 4, left = architecture.sharedPerBlock - g.sharedBytes;
   g.ring.columnPlaces = g.warps.wide && g.ring.producerWarps ? std::min(mostColumnPlaces, left / bytes) : 0;
   if (g.ring.columnPlaces < leastColumnPlaces)
     g.ring.columnPlaces = 0;

@@ -77,7 +77,7 @@ static std::string storing(KernelText &k, ArrayRef<Ending> endings) {
     unsigned rests = 0;
     for (const Ending &ending : endings) {
       longest = std::max(longest, ending.length);
-      for (int64_t panel = ending.N / rt::panelColumns; panel < ending.panels; ++panel)
+      for (int64_t panel = ending.N / rt::panelColumns(); panel < ending.panels; ++panel)
         rests |= 1u << panel % most;
     }
     how = formatv(", {0}, {1:x}", longest <= shortEnding ? most : std::min(most, ofLongEnding), rests);

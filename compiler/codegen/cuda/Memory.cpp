@@ -241,7 +241,7 @@ KernelText::Buffer KernelText::bufferOf(Value value, const Place &place) {
       buffer.element = "uint32_t";
     buffer.count = c.onTensorCores()
                        ? formatv("wordsOf<{0}>({1}, {2})", c.math(), numberText(c.K), numberText(c.N)).str()
-                       : numberText(rt::panelFloats(c.K, c.N));
+                       : numberText(rt::panelElements(c.K, c.N));
   }
   if (place.kind == Place::argument)
     buffer.element = "const " + buffer.element;

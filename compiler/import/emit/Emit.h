@@ -133,6 +133,10 @@ private:
   Operand reshapeRows(const RowNumbers &x, llvm::ArrayRef<Size> sizes);
   Operand broadcastRows(const RowNumbers &x, llvm::ArrayRef<Size> sizes);
   Operand concatRows(llvm::ArrayRef<Operand> xs, int64_t axis, llvm::ArrayRef<Size> sizes);
+  Operand concatShapes(llvm::ArrayRef<Operand> xs);
+  std::optional<Operand> concatBatches(llvm::ArrayRef<Operand> xs, int64_t axis);
+  /// What tensors are when they are joined. Nothing behind a problem.
+  std::optional<Sizes> joined(llvm::ArrayRef<Operand> xs, int64_t axis);
   /// Whether indices are known to be at least 0 and less than `length`.
   bool isWithin(const Operand &x, int64_t length);
   /// What a value is a transposition of, a reshape between the two brought below it, and the permutation; nothing where
@@ -140,6 +144,10 @@ private:
   std::optional<std::pair<Operand, llvm::SmallVector<int64_t>>> belowTranspose(const Operand &x);
   std::optional<Operand> gatherBelowTranspose(const Operand &x, const Operand &indices, int64_t axis);
   Operand gatherRows(const Operand &x, const RowNumbers &numbers, int64_t axis);
+  Operand gatherShape(const ShapeValue &x, const Operand &indices);
+  std::optional<Operand> gatherEvenly(const Operand &x, const Operand &indices, int64_t axis,
+                                      llvm::ArrayRef<Size> sizes);
+  Operand gatherOfTable(const Operand &table, const Operand &indices, int64_t axis);
   // What such an op is where an operand is a reshape of its rows: the op, and the reshape behind it. Nothing where none
   // is.
   std::optional<Operand> pointwiseBelowReshape(llvm::StringRef name, llvm::ArrayRef<Operand> xs, mlir::Type element);

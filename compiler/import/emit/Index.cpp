@@ -129,6 +129,51 @@ std::optional<Operand> Emit::gatherBelowTranspose(const Operand &x, const Operan
   return transpose(gather(source, given, own), back);
 }
 
+Operand Emit::gatherShape(const ShapeValue &x, const Operand &given) {
+  std::optional<ShapeValue> places = given.asShape();
+  if (!places)
+    return unsupported(given.isConstant() ? "sizes chosen as a matrix, by indices " + given.str()
+                                          : "a size chosen by a number that is known at a call only");
+  ShapeValue value{{}, places->vector, x.element};
+  int64_t count = x.elements.size();
+  for (const Size &place : places->elements) {
+    int64_t at = place.isFixed() ? place.getFixed() : -1;
+    at += at < 0 ? count : 0;
+    if (at < 0 || at >= count || !place.isFixed())
+      return malformed("index " + place.str() + " into a shape of rank " + Twine(count));
+    value.elements.push_back(x.elements[at]);
+  }
+  return shape(std::move(value));
+}
+
+/// Places that are known and evenly apart are a slice: exporters write either.
+std::optional<Operand> Emit::gatherEvenly(const Operand &x, const Operand &indices, int64_t axis,
+                                          ArrayRef<Size> sizes) {
+  if (keepsNumbers || !indices.isConstant() || (indices.rank() != 1 && indices.constant().count() != 1) ||
+      !budget.spend(indices.constant().count()))
+    return std::nullopt;
+  std::vector<int64_t> own;
+  ArrayRef<int64_t> places = numbersOf(indices.constant(), own);
+  std::optional<int64_t> step = evenStep(places);
+  if (!step || places.empty())
+    return std::nullopt;
+  return reshape(part(x, axis, places[0], places.size(), *step), sizes);
+}
+
+/// Of a table each index takes a row: what is made lies as the indices do, the batch in front.
+Operand Emit::gatherOfTable(const Operand &table, const Operand &indices, int64_t axis) {
+  SmallVector<int64_t> before = llvm::to_vector(llvm::seq<int64_t>(0, axis)), front = {axis}, back;
+  auto behind = llvm::seq<int64_t>(axis + 1, table.rank());
+  llvm::append_range(front, before);
+  llvm::append_range(front, behind);
+  for (int64_t each : before)
+    back.push_back(indices.rank() + each);
+  llvm::append_range(back, llvm::seq<int64_t>(0, indices.rank()));
+  for (int64_t each : behind)
+    back.push_back(indices.rank() + each - 1);
+  return transpose(gather(transpose(table, front), indices, 0), back);
+}
+
 Operand Emit::gather(const Operand &x, const Operand &given, int64_t axis, int64_t batch) {
   if (!x || !given)
     return Operand();
@@ -137,21 +182,8 @@ Operand Emit::gather(const Operand &x, const Operand &given, int64_t axis, int64
   if (batch == 0)
     if (std::optional<Operand> chosen = gatherBelowTranspose(x, given, axis))
       return *chosen;
-  if (x.isShape()) {
-    std::optional<ShapeValue> places = given.asShape();
-    ShapeValue value{{}, places && places->vector, x.element()};
-    for (const Size &place : places ? places->elements : Sizes()) {
-      int64_t at = place.isFixed() ? place.getFixed() : -1, count = x.shape().elements.size();
-      at += at < 0 ? count : 0;
-      if (at < 0 || at >= count || !place.isFixed())
-        return malformed("index " + place.str() + " into a shape of rank " + Twine(count));
-      value.elements.push_back(x.shape().elements[at]);
-    }
-    if (!places)
-      return unsupported(given.isConstant() ? "sizes chosen as a matrix, by indices " + given.str()
-                                            : "a size chosen by a number that is known at a call only");
-    return shape(std::move(value));
-  }
+  if (x.isShape())
+    return gatherShape(x.shape(), given);
   if (given.isRowNumbers() && batch == 0)
     return gatherRows(x, given.rowNumbers(), axis);
   Sizes sizes = x.sizes(), chosen = given.sizes();
@@ -165,27 +197,11 @@ Operand Emit::gather(const Operand &x, const Operand &given, int64_t axis, int64
   sizes.insert(sizes.begin() + axis, chosen.begin() + batch, chosen.end());
   if (!fits(sizes))
     return Operand();
-  // Places that are known and evenly apart are a slice: exporters write either.
-  if (!keepsNumbers && indices.isConstant() && batch == 0 && (indices.rank() == 1 || indices.constant().count() == 1) &&
-      budget.spend(indices.constant().count())) {
-    std::vector<int64_t> own;
-    ArrayRef<int64_t> places = numbersOf(indices.constant(), own);
-    if (std::optional<int64_t> step = evenStep(places); step && !places.empty())
-      return reshape(part(x, axis, places[0], places.size(), *step), sizes);
-  }
-  // Of a table each index takes a row: what is made lies as the indices do, the batch in front.
-  if (x.isConstant() && !indices.isConstant() && indices.rank() > 0 && axis > 0 && batch == 0) {
-    SmallVector<int64_t> before = llvm::to_vector(llvm::seq<int64_t>(0, axis)), front = {axis}, back;
-    auto behind = llvm::seq<int64_t>(axis + 1, x.rank());
-    llvm::append_range(front, before);
-    llvm::append_range(front, behind);
-    for (int64_t each : before)
-      back.push_back(indices.rank() + each);
-    llvm::append_range(back, llvm::seq<int64_t>(0, indices.rank()));
-    for (int64_t each : behind)
-      back.push_back(indices.rank() + each - 1);
-    return transpose(gather(transpose(x, front), indices, 0), back);
-  }
+  if (batch == 0)
+    if (std::optional<Operand> even = gatherEvenly(x, indices, axis, sizes))
+      return *even;
+  if (x.isConstant() && !indices.isConstant() && indices.rank() > 0 && axis > 0 && batch == 0)
+    return gatherOfTable(x, indices, axis);
   SmallVector<NamedAttribute> attributes{number("axis", axis)};
   if (batch)
     attributes.push_back(number("batch", batch));

@@ -50,6 +50,59 @@ Operand Emit::padded(const Operand &x, int64_t axis, int64_t before, int64_t beh
   return concat(parts, axis);
 }
 
+Operand Emit::concatShapes(ArrayRef<Operand> xs) {
+  ShapeValue all{{}, true, xs[0].element()};
+  for (const Operand &x : xs) {
+    std::optional<ShapeValue> part = x.asShape();
+    if (!part)
+      return unsupported("a size that is known at a call only is used as a number",
+                         "bind the dimension to one value with --dim");
+    all.elements.append(part->elements);
+  }
+  return shape(std::move(all));
+}
+
+/// Batches that are joined, to go through one network, and to be split again: a further axis, and a view.
+std::optional<Operand> Emit::concatBatches(ArrayRef<Operand> xs, int64_t axis) {
+  Size each = xs[0].sizes()[axis];
+  std::optional<Size> all = each.times(Size(int64_t(xs.size())));
+  if (!all || each.isFixed())
+    return std::nullopt;
+  bool alike = llvm::all_of(xs, [&](const Operand &x) {
+    return x.sizes()[axis] == each || (!x.sizes()[axis].isFixed() && same(x.sizes()[axis], each));
+  });
+  if (restart)
+    return Operand();
+  if (!alike)
+    return std::nullopt;
+  Operand joined = stack(xs, axis);
+  if (!joined)
+    return joined;
+  Sizes flat = joined.sizes();
+  flat.erase(flat.begin() + axis);
+  flat[axis] = *all;
+  return reshape(joined, flat);
+}
+
+std::optional<Sizes> Emit::joined(ArrayRef<Operand> xs, int64_t axis) {
+  auto nothing = [](const Operand &) { return std::nullopt; }; // behind a problem
+  Sizes sizes = xs[0].sizes();
+  int64_t length = 0;
+  for (const Operand &x : xs) {
+    Sizes mine = x.sizes();
+    for (size_t i = 0; i < sizes.size(); ++i)
+      if (int64_t(i) != axis && !same(sizes[i], mine[i]))
+        return nothing(misfit(sizes[i], mine[i], "shapes " + tutti::str(sizes) + " and " + tutti::str(mine),
+                              "join along axis " + Twine(axis)));
+    if (!mine[axis].isFixed())
+      return nothing(unknownLength("joins along", mine[axis]));
+    if (llvm::AddOverflow(length, mine[axis].getFixed(), length))
+      return nothing(malformed("an axis longer than there are numbers"));
+  }
+  sizes[axis] = Size(length);
+  return sizes;
+}
+
 Operand Emit::concat(ArrayRef<Operand> given, int64_t axis) {
   SmallVector<Operand> xs;
   for (const Operand &x : given) {
@@ -61,58 +114,21 @@ Operand Emit::concat(ArrayRef<Operand> given, int64_t axis) {
     if (x.sizes()[axis] != Size(0))
       xs.push_back(x);
   }
-  if (xs.empty())
-    return given[0];
-  if (xs.size() == 1)
-    return xs[0];
-  if (llvm::any_of(xs, [](const Operand &x) { return x.isShape(); })) {
-    ShapeValue all{{}, true, xs[0].element()};
-    for (const Operand &x : xs) {
-      std::optional<ShapeValue> part = x.asShape();
-      if (!part)
-        return unsupported("a size that is known at a call only is used as a number",
-                           "bind the dimension to one value with --dim");
-      all.elements.append(part->elements);
-    }
-    return shape(std::move(all));
-  }
+  if (xs.size() < 2)
+    return xs.empty() ? given[0] : xs[0];
+  if (llvm::any_of(xs, [](const Operand &x) { return x.isShape(); }))
+    return concatShapes(xs);
   xs = partsOfJoins(xs, axis);
-  Sizes sizes = xs[0].sizes();
-  // Batches that are joined, to go through one network, and to be split again: a further axis, and a view.
-  if (std::optional<Size> all = sizes[axis].times(Size(int64_t(xs.size()))); all && !sizes[axis].isFixed()) {
-    bool alike = llvm::all_of(xs, [&](const Operand &x) {
-      return x.sizes()[axis] == sizes[axis] || (!x.sizes()[axis].isFixed() && same(x.sizes()[axis], sizes[axis]));
-    });
-    if (restart)
-      return Operand();
-    if (alike) {
-      Operand joined = stack(xs, axis);
-      if (!joined)
-        return joined;
-      Sizes flat = joined.sizes();
-      flat.erase(flat.begin() + axis);
-      flat[axis] = *all;
-      return reshape(joined, flat);
-    }
-  }
-  int64_t length = 0;
-  for (const Operand &x : xs) {
-    Sizes mine = x.sizes();
-    for (size_t i = 0; i < sizes.size(); ++i)
-      if (int64_t(i) != axis && !same(sizes[i], mine[i]))
-        return misfit(sizes[i], mine[i], "shapes " + tutti::str(sizes) + " and " + tutti::str(mine),
-                      "join along axis " + Twine(axis));
-    if (!mine[axis].isFixed())
-      return unknownLength("joins along", mine[axis]);
-    if (llvm::AddOverflow(length, mine[axis].getFixed(), length))
-      return malformed("an axis longer than there are numbers");
-  }
-  sizes[axis] = Size(length);
+  if (std::optional<Operand> batches = concatBatches(xs, axis))
+    return *batches;
+  std::optional<Sizes> sizes = joined(xs, axis);
+  if (!sizes)
+    return Operand();
   if (llvm::any_of(xs, [](const Operand &x) { return x.isRowNumbers(); }))
-    return concatRows(xs, axis, sizes);
+    return concatRows(xs, axis, *sizes);
   if (std::optional<Operand> below = concatBelowReshape(xs, axis))
     return *below;
-  return op(ConcatOp::getOperationName(), getTensorType(sizes, xs[0].element()), xs, {number("axis", axis)});
+  return op(ConcatOp::getOperationName(), getTensorType(*sizes, xs[0].element()), xs, {number("axis", axis)});
 }
 
 } // namespace tutti

@@ -156,6 +156,15 @@ plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0
 
 // -----
 
+// Doubles lie in panels alone.
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
+  %w = plan.buffer constant : tensor<4x4xf64> layout panels {param = @w}
+  // expected-error@+1 {{'plan.buffer' op expected a matrix of float32 to lie in matrices.f32, got 'tensor<4x4xf64>'}}
+  %x = plan.buffer constant : tensor<4x4xf64> layout matrices.f32 {param = @w}
+}
+
+// -----
+
 plan.program @infer target cpu sizes {active = array<i64: 1, 3>, batch = array<i64: 1, 8>} flops<> arena 0 {
   // expected-error@+1 {{'plan.buffer' op expected its sizes to be of the program's sizes {active = array<i64: 1, 3>, batch = array<i64: 1, 8>}, got batch+1}}
   %x = plan.buffer input : tensor<?xf32, #tutti.sizes<"batch+1">> port<name = "x">

@@ -76,61 +76,58 @@ static std::string join(llvm::ArrayRef<EmulatedUnit> units) {
   return headers + bodies;
 }
 
-llvm::Expected<std::string> compileEmulated(llvm::ArrayRef<EmulatedUnit> units, const EmulatedOptions &options) {
+static llvm::Expected<std::string> findClang() {
   const char *named = std::getenv("TUTTI_CLANG");
   auto clang = llvm::sys::findProgramByName(named ? named : TUTTI_CLANG);
   if (!clang || !llvm::sys::fs::can_execute(*clang)) // a path is taken as it is
     return fail(ExitCode::device, "the emulated device needs clang++ to compile kernels, and " +
                                       quote(named ? named : TUTTI_CLANG) + " is not there: set TUTTI_CLANG");
+  return *clang;
+}
 
+/// The sources, and the headers that they include.
+static llvm::Error writeSources(const TemporaryFolder &folder, llvm::ArrayRef<EmulatedUnit> units) {
+  if (std::error_code error = llvm::sys::fs::create_directory(folder.path("tutti")))
+    return fail(ExitCode::resource, "cannot make a temporary folder: " + error.message());
+  for (const DeviceHeader &header : deviceHeaders())
+    if (llvm::Error error = folder.write(header.name, header.text))
+      return error;
+  return folder.write("kernels.cu", join(units));
+}
+
+/// As NVRTC is told: nothing is fused or reassociated that the text does not fuse. What the sanitizer checks are local
+/// arrays and arithmetic; views check themselves. Optimising would cost ten times the time, and at the sizes of tests
+/// save less.
+static std::vector<std::string> argumentsFor(const TemporaryFolder &folder, const EmulatedOptions &options) {
+  std::vector<std::string> arguments = {
+      "-x", "c++", "-std=c++23", "-O0", "-march=x86-64-v3", "-ffp-contract=off", "-fno-exceptions", "-fno-rtti",
+      "-fvisibility=hidden",
+      // A shared object that finds all in itself and in the C library, the same bytes each time.
+      "-fPIC", "-shared", "-nostartfiles", "-fuse-ld=lld", "-Wl,--threads=1", "-Wl,--no-undefined", "-Wl,-Bsymbolic",
+      "-Wl,--build-id=none", "-ffile-prefix-map=" + folder.path("") + "=",
+      "-fsanitize=array-bounds,shift,integer-divide-by-zero,signed-integer-overflow,float-cast-overflow,unreachable,"
+      "return",
+      "-fno-sanitize-link-runtime", "-fsanitize-undefined-strip-path-components=-1", "-fstack-clash-protection",
+      "-I" + folder.path(""), "-DTUTTI_CAPABILITY=" + std::to_string(options.capability)};
+  arguments.insert(arguments.end(), options.flags.begin(), options.flags.end());
+  return arguments;
+}
+
+llvm::Expected<std::string> compileEmulated(llvm::ArrayRef<EmulatedUnit> units, const EmulatedOptions &options) {
+  llvm::Expected<std::string> clang = findClang();
+  if (!clang)
+    return clang.takeError();
   llvm::Expected<TemporaryFolder> folder = TemporaryFolder::create("tutti-emulated");
   if (!folder)
     return folder.takeError();
-  if (std::error_code error = llvm::sys::fs::create_directory(folder->path("tutti")))
-    return fail(ExitCode::resource, "cannot make a temporary folder: " + error.message());
-  for (const DeviceHeader &header : deviceHeaders())
-    if (llvm::Error error = folder->write(header.name, header.text))
-      return error;
-  if (llvm::Error error = folder->write("kernels.cu", join(units)))
-    return error;
-
-  // As NVRTC is told: nothing is fused or reassociated that the text does not fuse. What the sanitizer checks are local
-  // arrays and arithmetic; views check themselves. Optimising would cost ten times the time, and at the sizes of tests
-  // save less.
-  std::string include = "-I" + folder->path(""), map = "-ffile-prefix-map=" + folder->path("") + "=",
-              source = folder->path("kernels.cu"), output = folder->path("image.so"), log = folder->path("log"),
-              capability = "-DTUTTI_CAPABILITY=" + std::to_string(options.capability);
-  std::vector<llvm::StringRef> arguments = {*clang,
-                                            "-x",
-                                            "c++",
-                                            "-std=c++23",
-                                            "-O0",
-                                            "-march=x86-64-v3",
-                                            "-ffp-contract=off",
-                                            "-fno-exceptions",
-                                            "-fno-rtti",
-                                            "-fvisibility=hidden",
-                                            "-fPIC",
-                                            "-shared",
-                                            "-nostartfiles",
-                                            "-fuse-ld=lld",
-                                            "-Wl,--threads=1",
-                                            "-Wl,--no-undefined",
-                                            "-Wl,-Bsymbolic",
-                                            "-Wl,--build-id=none",
-                                            "-fsanitize=array-bounds,shift,integer-divide-by-zero,signed-integer-"
-                                            "overflow,float-cast-overflow,unreachable,return",
-                                            "-fno-sanitize-link-runtime",
-                                            "-fsanitize-undefined-strip-path-components=-1",
-                                            "-fstack-clash-protection",
-                                            include,
-                                            map,
-                                            capability};
-  for (const std::string &flag : options.flags)
-    arguments.push_back(flag);
-  arguments.insert(arguments.end(), {source, "-o", output, "-lm"});
-  std::string message;
-  int status = llvm::sys::ExecuteAndWait(*clang, arguments, std::nullopt, {"", log, log}, 300, 0, &message);
+  if (llvm::Error error = writeSources(*folder, units))
+    return std::move(error);
+  std::string output = folder->path("image.so"), log = folder->path("log"), message;
+  std::vector<std::string> arguments = argumentsFor(*folder, options);
+  arguments.insert(arguments.begin(), *clang);
+  arguments.insert(arguments.end(), {folder->path("kernels.cu"), "-o", output, "-lm"});
+  std::vector<llvm::StringRef> views(arguments.begin(), arguments.end());
+  int status = llvm::sys::ExecuteAndWait(*clang, views, std::nullopt, {"", log, log}, 300, 0, &message);
   if (status != 0) {
     auto said = llvm::MemoryBuffer::getFile(log);
     return fail(ExitCode::internal, "the host's compiler refuses kernel text: " + message + "\n" +
