@@ -26,30 +26,50 @@ Value LanesEmitter::vectorAt(ArrayRef<Value> starts, Value top, int64_t row, Val
   return code.loadVector(element, code.at(left.pointer, code.mul(place, bytes)), mask, width);
 }
 
-void LanesEmitter::addTerms(const rt::PanelBlock &block, Value pointer, Value top, int64_t rows, ArrayRef<Value> starts,
+void LanesEmitter::addTerms(Columns columns, Value pointer, Value top, int64_t rows, ArrayRef<Value> starts,
                             Terms terms, FirstSum first, LastSum last) {
-  int64_t width = lanesOfRegister(), whole = wholeTerms(), rowGroup = rows, columnGroup = block.cols;
-  while (rowGroup * columnGroup + std::min(rowGroup, columnGroup) + 1 > e.level.registers) {
+  int64_t width = lanesOfRegister(), whole = wholeTerms(), rowGroup = rows, columnGroup = columns.count;
+  while (!fitRegisters(rowGroup, columnGroup)) {
     int64_t &larger = rowGroup < columnGroup ? columnGroup : rowGroup;
     larger = llvm::divideCeil(larger, 2);
   }
+  int64_t end = columns.first + columns.count;
   for (int64_t part = 0; part < lanes / width; ++part)
     for (int64_t row = 0; row < rows; row += rowGroup)
-      for (int64_t column = 0; column < block.cols; column += columnGroup) {
-        int64_t rowsNow = std::min(rowGroup, rows - row), columnsNow = std::min(columnGroup, block.cols - column);
+      for (int64_t column = columns.first; column < end; column += columnGroup) {
+        int64_t rowsNow = std::min(rowGroup, rows - row), columnsNow = std::min(columnGroup, end - column);
         auto accumulate = [&](Value k, ValueRange sums, Value tail) {
-          SmallVector<Value> next, panel;
-          for (int64_t n = column; n < column + columnsNow; ++n)
-            panel.push_back(
-                code.loadVector(element, code.at(pointer, code.mul(code.add(k, n * K), bytes)), tail, width));
           Value told;
           if (left.termPlaces && !together)
             told = code.loadVector(code.b.getI32Type(), code.at(left.termPlaces, code.mul(k, sizeof(int32_t))), tail,
                                    width);
-          for (int64_t i = 0; i < rowsNow; ++i) {
-            Value x = vectorAt(starts, top, row + i, k, told, tail, width);
+          auto termOf = [&](int64_t i) { return vectorAt(starts, top, row + i, k, told, tail, width); };
+          auto weightOf = [&](int64_t n) {
+            Value place = code.mul(code.add(k, (column + n) * K), bytes);
+            return code.loadVector(element, code.at(pointer, place), tail, width);
+          };
+          SmallVector<Value> next(sums), there;
+          auto add = [&](int64_t i, int64_t n, Value term, Value weight) {
+            Value &sum = next[i * columnsNow + n];
+            sum = multiplyAdd(term, weight, sum);
+          };
+          // The fewer of both lie in registers beside the sums, the others come one by one.
+          if (rowsNow < columnsNow) {
+            for (int64_t i = 0; i < rowsNow; ++i)
+              there.push_back(termOf(i));
+            for (int64_t n = 0; n < columnsNow; ++n) {
+              Value weight = weightOf(n);
+              for (int64_t i = 0; i < rowsNow; ++i)
+                add(i, n, there[i], weight);
+            }
+          } else {
             for (int64_t n = 0; n < columnsNow; ++n)
-              next.push_back(multiplyAdd(x, panel[n], sums[i * columnsNow + n]));
+              there.push_back(weightOf(n));
+            for (int64_t i = 0; i < rowsNow; ++i) {
+              Value term = termOf(i);
+              for (int64_t n = 0; n < columnsNow; ++n)
+                add(i, n, term, there[n]);
+            }
           }
           return next;
         };
@@ -77,7 +97,7 @@ SmallVector<Value> LanesEmitter::sumsOf(const rt::PanelBlock &block, Value point
     putTogether(starts);
   Terms terms{code.num(0), first || whole == 0 ? Value() : code.num(whole), /*rest=*/true};
   auto none = [&](int64_t, int64_t, int64_t) { return code.zero(code.vec(element, width)); };
-  addTerms(block, pointer, top, rows, starts, terms, first ? *first : FirstSum(none),
+  addTerms({0, block.cols}, pointer, top, rows, starts, terms, first ? *first : FirstSum(none),
            [&](int64_t part, int64_t row, int64_t column, Value mine) {
              Value &sum = all[row * block.cols + column];
              sum = !sum ? mine
@@ -90,8 +110,15 @@ SmallVector<Value> LanesEmitter::sumsOf(const rt::PanelBlock &block, Value point
 void LanesEmitter::overPieces(const rt::PanelBlock &block, Value pointer, int64_t most, Value group,
                               llvm::function_ref<void(Value row, int64_t rows, FirstSum)> finish) {
   constexpr int64_t bytesOfPiece = 8 << 10;
-  int64_t width = lanesOfRegister(), whole = wholeTerms(),
-          piece = llvm::alignDown(bytesOfPiece / (block.cols * bytes), lanes);
+  int64_t width = lanesOfRegister(), whole = wholeTerms();
+  // Where not all columns have registers, half of them go first: with more rows, and fewer lines of one set of a cache.
+  int64_t columns = block.cols, rowsOfPiece = most;
+  if (!fitRegisters(most, columns)) {
+    columns = llvm::divideCeil(columns, 2);
+    while (fitRegisters(rowsOfPiece + 1, columns))
+      ++rowsOfPiece;
+  }
+  int64_t piece = llvm::alignDown(bytesOfPiece / (columns * bytes), lanes);
   code.loopWhile(
       {code.num(0)}, [&](ValueRange at) { return SmallVector<Value>{code.less(at[0], e.rows()), at[0]}; },
       [&](ValueRange at) {
@@ -106,16 +133,17 @@ void LanesEmitter::overPieces(const rt::PanelBlock &block, Value pointer, int64_
         code.loop(code.num(0), code.num(whole), piece, [&](Value from) {
           Value to = code.min(code.add(from, piece), code.num(whole)),
                 isFirst = code.compare(arith::CmpIPredicate::eq, from, code.num(0));
-          overRows(most, [&](Value row, int64_t rows) {
-            addTerms(
-                block, pointer, row, rows, {}, {from, to, /*rest=*/false},
-                [&](int64_t part, int64_t i, int64_t column) {
-                  return code.select(isFirst, code.zero(code.vec(element, width)), load(row, part, i, column));
-                },
-                [&](int64_t part, int64_t i, int64_t column, Value sum) {
-                  code.storeVector(sum, sumAt(row, part, i, column), {});
-                });
-          });
+          for (int64_t column = 0; column < block.cols; column += columns)
+            overRows(rowsOfPiece, [&](Value row, int64_t rows) {
+              addTerms(
+                  {column, std::min(columns, block.cols - column)}, pointer, row, rows, {}, {from, to, /*rest=*/false},
+                  [&](int64_t part, int64_t i, int64_t column) {
+                    return code.select(isFirst, code.zero(code.vec(element, width)), load(row, part, i, column));
+                  },
+                  [&](int64_t part, int64_t i, int64_t column, Value sum) {
+                    code.storeVector(sum, sumAt(row, part, i, column), {});
+                  });
+            });
         });
         overRows(most, [&](Value row, int64_t rows) {
           finish(row, rows, [&](int64_t part, int64_t i, int64_t column) { return load(row, part, i, column); });

@@ -20,6 +20,10 @@ public:
   void emit(const rt::PanelBlock &block, mlir::Value pointer, mlir::Value column);
 
 private:
+  /// Columns of the block.
+  struct Columns {
+    int64_t first, count;
+  };
   /// Terms, in whole vectors from `from` to `to`, or none; and what is left of them behind whole vectors.
   struct Terms {
     mlir::Value from, to;
@@ -40,10 +44,14 @@ private:
   /// Terms from k on of a row. `told`: their places, if rows are read through a move and not put together.
   mlir::Value vectorAt(llvm::ArrayRef<mlir::Value> starts, mlir::Value top, int64_t row, mlir::Value k,
                        mlir::Value told, mlir::Value mask, int64_t width);
-  /// Adds terms to sums of so many rows and columns of a block. Registers of a level may hold a part of the lanes, and
-  /// not that of all sums: a part after the other, and of it some rows and columns at a time.
-  void addTerms(const rt::PanelBlock &block, mlir::Value pointer, mlir::Value top, int64_t rows,
-                llvm::ArrayRef<mlir::Value> starts, Terms terms, FirstSum first, LastSum last);
+  /// Whether the sums of so many rows and columns do, and what they are made of.
+  bool fitRegisters(int64_t rows, int64_t columns) const {
+    return rows * columns + std::min(rows, columns) + 1 <= e.level.registers;
+  }
+  /// Adds terms to sums of so many rows and some columns. Registers of a level may hold a part of the lanes, and not
+  /// that of all sums: a part after the other, and of it some rows and columns at a time.
+  void addTerms(Columns columns, mlir::Value pointer, mlir::Value top, int64_t rows, llvm::ArrayRef<mlir::Value> starts,
+                Terms terms, FirstSum first, LastSum last);
   /// Sums by lanes of so many rows and columns, of all terms or, with `first`, of what is left of them.
   llvm::SmallVector<mlir::Value> sumsOf(const rt::PanelBlock &block, mlir::Value pointer, mlir::Value top, int64_t rows,
                                         std::optional<FirstSum> first);
