@@ -101,6 +101,16 @@ def add_cases(case, node, rng, i64, f32):
         case(f"transposed-same-{where.lower()}", 11, [node("ConvTranspose", "x w", auto_pad=f"SAME_{where}", strides=[2, 1])], small, {"w": spread})
     case("transposed-shape", 11, [node("ConvTranspose", "x w", output_shape=[6, 8], strides=[2, 4])], small, {"w": spread})
     case("transposed-of-a-volume", 13, [node("ConvTranspose", "x w", strides=[1, 2, 1])], {"x": rng(2, 2, 2, 2, 3)}, {"w": rng(2, 2, 1, 3, 2, seed=29)})
+    case("transposed-of-one-element", 13, [node("ConvTranspose", "x w b", pads=[1, 0, 0, 2])], {"x": rng(2, 6, 1, 1)}, {"w": rng(6, 4, 4, 5, seed=61), "b": rng(4, seed=62)})
+    case("transposed-of-one-element-to-a-margin", 13, [node("ConvTranspose", "x w", strides=[3, 3], output_padding=[2, 0])], {"x": rng(2, 6, 1, 2)}, {"w": rng(6, 4, 3, 4, seed=63)})
+    case("transposed-of-a-small-image", 13, [node("ConvTranspose", "x w b", dilations=[1, 2])], {"x": rng(2, 40, 2, 3)}, {"w": rng(40, 4, 3, 3, seed=64), "b": rng(4, seed=65)})
+    for name, attributes in (("", {"strides": [2, 2], "pads": [1, 1, 1, 1]}), ("-by-threes", {"strides": [3, 1], "pads": [2, 0, 1, 1], "output_padding": [1, 0]}),
+                             ("-in-groups", {"strides": [2, 2], "pads": [0, 1, 1, 0], "group": 2})):
+        case(f"transposed-place-by-place{name}", 13, [node("ConvTranspose", "x w b", **attributes)], {"x": rng(2, 4, 3, 4)},
+             {"w": rng(4, 14, 4, 4, seed=66), "b": rng(14 * attributes.get("group", 1), seed=67)})
+    for kind in (np.uint8, np.int8):
+        bytes = (rng(2, 3, 8, 6) * 100).astype(kind)
+        case(f"pool-max-{kind.__name__}", 12, [node("MaxPool", "x", "m", kernel_shape=[2, 2], strides=[2, 2]), node("MaxPool", "m", kernel_shape=[3, 2], pads=[1, 1, 1, 0])], {"x": bytes})
     case("pool-max-padded", 12, [node("MaxPool", "x", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], dilations=[1, 1])], image)
     case("pool-max-gaps", 12, [node("MaxPool", "x", kernel_shape=[3, 2], dilations=[2, 2], ceil_mode=1, strides=[2, 1])], image)
     case("pool-average-padded", 19, [node("AveragePool", "x", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])], image)

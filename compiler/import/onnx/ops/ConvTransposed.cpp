@@ -51,17 +51,19 @@ static Operand laidOut(Emit &e, const Operand &products, ArrayRef<Spread> spread
   return e.reshape(e.transpose(e.reshape(products, apart), order), together);
 }
 
-/// The weights (channels, made, a, b ...) as [elements of a window channels, places of a step made], zeros where a
-/// place has no weight for an element.
-static Operand weightsOfSteps(Emit &e, Operand w, ArrayRef<StepsAlong> steps) {
+/// All places of a step as columns of one product: zeros where a place has no weight for an element. As (rows, windows,
+/// places of a step made).
+static Operand columnsTogether(Emit &e, const Operand &image, Operand w, ArrayRef<StepsAlong> steps) {
   size_t axes = steps.size();
   Sizes apart{w.sizes()[0], w.sizes()[1]};
   Size elements(1), places(1);
   SmallVector<int64_t> order;
+  SmallVector<WindowAxis> windows;
   for (size_t i = 0; w && i < axes; ++i) {
+    windows.push_back(steps[i].windows);
     w = e.padded(w, i + 2, 0, 1, e.scalar(0, w));
     w = e.gather(w, e.list(steps[i].weights()), i + 2);
-    Size length(steps[i].windows.length), stride(steps[i].spread().stride);
+    Size length(windows.back().length), stride(steps[i].spread().stride);
     apart.append({length, stride});
     elements = *elements.times(length), places = *places.times(stride);
     order.push_back(2 + 2 * i);
@@ -71,7 +73,40 @@ static Operand weightsOfSteps(Emit &e, Operand w, ArrayRef<StepsAlong> steps) {
     order.push_back(3 + 2 * i);
   order.push_back(1);
   w = e.transpose(e.reshape(w, apart), order);
-  return e.reshape(w, {*elements.times(apart[0]), *places.times(apart[1])});
+  return e.contract(e.windows(image, windows), e.reshape(w, {*elements.times(apart[0]), *places.times(apart[1])}),
+                    "bsk,kn->bsn");
+}
+
+/// The same, each place of a step by itself. Nothing where one cannot be.
+static std::optional<Operand> columnsByPlace(Emit &e, const Operand &image, const Operand &w,
+                                             ArrayRef<StepsAlong> steps) {
+  SmallVector<SmallVector<StepsAlong::Place>> places;
+  int64_t count = 1;
+  for (const StepsAlong &each : steps) {
+    places.push_back(each.places());
+    count *= places.back().size();
+  }
+  if (count == 0 || count > mostProducts)
+    return std::nullopt;
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(2, 2 + steps.size()));
+  order.append({0, 1});
+  SmallVector<Operand> columns;
+  for (int64_t place = 0; place < count; ++place) {
+    SmallVector<WindowAxis> windows;
+    Operand own = w;
+    Size terms = w.sizes()[0];
+    int64_t behind = count;
+    for (auto [i, along] : llvm::enumerate(places)) {
+      behind /= along.size();
+      const StepsAlong::Place &at = along[place / behind % along.size()];
+      windows.push_back(at.windows);
+      own = e.gather(own, e.list(at.weights), 2 + i);
+      terms = *terms.times(Size(at.windows.length));
+    }
+    own = e.reshape(e.transpose(own, order), {terms, w.sizes()[1]});
+    columns.push_back(e.contract(e.windows(image, windows), own, "bsk,kn->bsn"));
+  }
+  return e.concat(columns, 2);
 }
 
 /// Columns (rows, windows, places of a step made) in the order of the image: (rows, image, made).
@@ -103,13 +138,22 @@ static Operand productOfSteps(Node &n, const Operand &x, const Operand &w, const
                               ArrayRef<StepsAlong> steps) {
   Emit &e = n.emit;
   SmallVector<Windows> along;
-  for (const StepsAlong &each : steps)
+  double waste = 1;
+  for (const StepsAlong &each : steps) {
     along.push_back({each.windows});
+    waste *= each.waste();
+  }
   if (!countsOf(n, along))
     return Operand();
-  SmallVector<WindowAxis> windows(along.begin(), along.end());
-  Operand y = e.contract(e.windows(channelsLast(e, x), windows), weightsOfSteps(e, w, steps), "bsk,kn->bsn");
+  // Columns of one place that fill no vector are better off beside those of others.
+  constexpr double mostWaste = 1.25;
+  constexpr int64_t fewestColumns = 12;
   Size made = w.sizes()[1];
+  Operand image = channelsLast(e, x);
+  std::optional<Operand> byPlace;
+  if (waste > mostWaste && made.getFixed() >= fewestColumns)
+    byPlace = columnsByPlace(e, image, w, steps);
+  Operand y = byPlace ? *byPlace : columnsTogether(e, image, w, steps);
   if (y && bias) {
     Size columns = y.sizes().back();
     y = e.add(y, e.reshape(e.broadcast(bias, {*columns.dividedBy(made), made}), {columns}));
@@ -156,51 +200,85 @@ static Operand sumOfLandings(Node &n, const Convolution &c, ArrayRef<Spread> spr
   return withBias(e, e.reduce(ReduceKind::sum, landed, {2}, false), c.bias);
 }
 
+/// Whether at steps of one products and what lands at each place are sooner had than windows, which reach beyond a
+/// small image: a sum of what has landed takes as long as so many terms.
+static bool landSooner(ArrayRef<Spread> spreads, int64_t channels) {
+  constexpr double termsOfLanding = 8;
+  double elements = 1, places = 1, terms = double(channels), landed = 1;
+  for (const Spread &along : spreads) {
+    if (along.stride != 1)
+      return false;
+    elements *= double(along.size), places *= double(along.count), terms *= double(along.length);
+    landed *= double(std::min(along.size, along.length));
+  }
+  return elements * terms + places * landed * termsOfLanding < places * terms;
+}
+
+/// What a transposed convolution makes, as (rows, made, a, b ...).
+static Operand convolvedBack(Node &n, const Convolution &c, ArrayRef<Spread> spreads) {
+  Emit &e = n.emit;
+  Sizes image;
+  for (const Spread &along : spreads)
+    image.push_back(Size(along.count));
+  // Weights that do not overlap are a product of each element as they are.
+  bool overlap = llvm::any_of(spreads, [](const Spread &along) { return along.overlap(); }) &&
+                 !landSooner(spreads, c.kernel[0] / c.groups);
+  auto steps = overlap ? stepsOf(spreads) : std::nullopt;
+  auto windows = overlap ? windowsOfLandings(spreads) : std::nullopt;
+  bool alone = c.kernel[0] == c.groups && c.kernel[1] == 1;
+  if (steps && (c.groups == 1 || (!windows && c.groups <= mostProducts && !alone)))
+    return channelsFirst(e, productsOfSteps(n, c, *steps), image);
+  if (windows) {
+    Operand y = convolved(n, c.x, turnedAround(e, c.w, c.groups), *windows, c.groups);
+    return channelsFirst(e, withBias(e, y, c.bias), image);
+  }
+  Size weights = *product(ArrayRef<Size>(c.w.sizes()).drop_front(2));
+  bool tile = llvm::all_of(spreads, [](const Spread &along) { return along.tile(); }),
+       isOne = llvm::all_of(spreads, [](const Spread &along) { return along.size == 1; });
+  if (tile && isOne)
+    return channelsFirst(e, withBias(e, productsOf(e, c.x, c.w, c.groups, weights), c.bias), image);
+  // Of several channels they are turned twice as fast: to lines of all channels, and these to the front.
+  if (tile && c.kernel[1] * c.groups == 1) {
+    Operand products = withBias(e, productsOf(e, c.x, c.w, c.groups, weights), c.bias);
+    return products ? laidOut(e, products, spreads) : products;
+  }
+  return channelsFirst(e, sumOfLandings(n, c, spreads, weights), image);
+}
+
+/// False, and a problem, where the channels of x, of the weights and of the bias do not fit each other.
+static bool fitsBack(Emit &e, const Convolution &c) {
+  int64_t taken = c.kernel[0], each = c.kernel[1];
+  std::optional<Size> made = Size(each).times(Size(c.groups));
+  if (!c.x.isFloat())
+    e.malformed("x is " + c.x.str() + ", the weights are " + c.w.str());
+  else if (c.x.sizes()[1] != Size(taken) || taken < 1 || each < 1 || taken % c.groups != 0)
+    e.malformed("x is " + c.x.str() + ", the weights are for " + Twine(taken) + " channels in " + Twine(c.groups) +
+                (c.groups == 1 ? " group" : " groups"));
+  else if (!made || !product(ArrayRef<Size>(c.w.sizes()).drop_front(1)))
+    e.malformed("more elements than there are numbers");
+  else
+    return c.hasBiasOf(e, *made);
+  return false;
+}
+
 void importConvTranspose(Node &n) {
   Emit &e = n.emit;
   std::optional<Convolution> given = Convolution::of(n);
-  if (!given)
+  if (!given || !fitsBack(e, *given))
     return;
   Convolution &c = *given;
-  ArrayRef<int64_t> kernel = c.kernel;
-  if (!c.x.isFloat())
-    return (void)e.malformed("x is " + c.x.str() + ", the weights are " + c.w.str());
-  if (c.x.sizes()[1] != Size(kernel[0]) || kernel[0] < 1 || kernel[1] < 1 || kernel[0] % c.groups != 0)
-    return (void)e.malformed("x is " + c.x.str() + ", the weights are for " + Twine(kernel[0]) + " channels in " +
-                             Twine(c.groups) + (c.groups == 1 ? " group" : " groups"));
-  std::optional<Size> made = Size(kernel[1]).times(Size(c.groups)),
-                      weights = product(ArrayRef<Size>(c.w.sizes()).drop_front(2)),
-                      terms = product(ArrayRef<Size>(c.w.sizes()).drop_front(1));
-  if (!made || !weights || !terms)
-    return (void)e.malformed("more elements than there are numbers");
-  std::optional<SmallVector<Spread>> spreads;
-  if (c.hasBiasOf(e, *made))
-    spreads = spreadsOf(n, c.x, kernel.drop_front(2));
+  std::optional<SmallVector<Spread>> spreads = spreadsOf(n, c.x, ArrayRef(c.kernel).drop_front(2));
   if (!spreads)
     return;
+  // Of one element each weight lands at a place of its own; what lands outside is not multiplied.
+  for (auto [i, along] : llvm::enumerate(*spreads))
+    if (along.isOfOne()) {
+      c.w = e.part(c.w, 2 + i, along.before, along.count);
+      along = {1, along.count, along.count, 1, 0, along.count};
+    }
   Type element = c.x.element();
   c.x = e.widened(c.x), c.w = e.widened(c.w), c.bias = e.widened(c.bias);
-  auto finish = [&](const Operand &image) { // (rows, image, made)
-    Sizes sizes;
-    for (const Spread &along : *spreads)
-      sizes.push_back(Size(along.count));
-    n.set(0, channelsFirst(e, e.cast(image, element), sizes));
-  };
-  // Weights that do not overlap are a product of each element as they are.
-  bool overlap = llvm::any_of(*spreads, [](const Spread &along) { return along.overlap(); });
-  auto steps = overlap ? stepsOf(*spreads) : std::nullopt;
-  auto windows = overlap ? windowsOfLandings(*spreads) : std::nullopt;
-  bool alone = kernel[0] == c.groups && kernel[1] == 1;
-  if (steps && (c.groups == 1 || (!windows && c.groups <= mostProducts && !alone)))
-    return finish(productsOfSteps(n, c, *steps));
-  if (windows)
-    return finish(withBias(e, convolved(n, c.x, turnedAround(e, c.w, c.groups), *windows, c.groups), c.bias));
-  // Of several channels they are turned twice as fast: to lines of all channels, and these to the front.
-  if (*made == Size(1) && llvm::all_of(*spreads, [](const Spread &along) { return along.tile(); })) {
-    Operand products = withBias(e, productsOf(e, c.x, c.w, c.groups, *weights), c.bias);
-    return n.set(0, products ? e.cast(laidOut(e, products, *spreads), element) : products);
-  }
-  finish(sumOfLandings(n, c, *spreads, *weights));
+  n.set(0, e.cast(convolvedBack(n, c, *spreads), element));
 }
 
 } // namespace tutti

@@ -3,6 +3,7 @@
 #include "compiler/import/onnx/ops/Windows.h"
 #include "passes/analysis/LongRows.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -75,12 +76,19 @@ static Operand byDoubling(Emit &e, Operand x, ReduceKind kind, const Windows &al
   return kind == ReduceKind::max ? x : sum;
 }
 
+/// What padding is beside the elements of a type: no larger than any of them, or nothing in a sum.
+static double outsideOf(ReduceKind kind, Type element) {
+  if (kind != ReduceKind::max || element.isUnsignedInteger())
+    return 0;
+  return isa<FloatType>(element) ? -std::numeric_limits<double>::infinity()
+                                 : -std::ldexp(1.0, element.getIntOrFloatBitWidth() - 1);
+}
+
 /// The same of an image's windows; of large ones and those that overlap axis by axis, rows first, which are vectors:
 /// what windows have in common is combined once.
 static Operand ofWindows(Emit &e, Operand x, ReduceKind kind, ArrayRef<Windows> windows, bool byAxis) {
-  double outside = kind == ReduceKind::max ? -std::numeric_limits<double>::infinity() : 0;
   for (auto [i, along] : llvm::enumerate(windows))
-    x = x ? paddedFor(e, x, 2 + i, along, e.scalar(outside, x)) : x;
+    x = x ? paddedFor(e, x, 2 + i, along, e.scalar(outsideOf(kind, x.element()), x)) : x;
   if (!byAxis)
     return combined(e, x, kind, windows, 2);
   for (size_t i = 0; i < windows.size(); ++i)
@@ -194,7 +202,7 @@ static void pool(Node &n, ReduceKind kind, bool countsPadding = false) {
     isOne &= along.count == 1;
   }
   few &= overlap || !isOne || elements <= mostTaken;
-  if ((!inImage && !(few && x.isFloat() && areInside(*windows))) || (!few && overlap)) {
+  if ((!inImage && !(few && areInside(*windows))) || (!few && overlap)) {
     n.set(0, poolGathered(n, kind, x, *windows, countsPadding));
     return;
   }

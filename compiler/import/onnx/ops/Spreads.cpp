@@ -99,10 +99,13 @@ std::optional<SmallVector<Spread>> spreadsOf(Node &n, const Operand &x, ArrayRef
   return given ? std::optional(all) : std::nullopt;
 }
 
+/// x / y, rounded down.
+static int64_t floorOf(int64_t x, int64_t y) { return x >= 0 ? x / y : -((y - 1 - x) / y); }
+
 StepsAlong::StepsAlong(const Spread &along) : along(along) {
   // Element i lands at i stride + j - before: of the first step those from the first to the last that reach a place.
-  auto floorOf = [&](int64_t x) { return x >= 0 ? x / along.stride : -((along.stride - 1 - x) / along.stride); };
-  int64_t first = floorOf(along.before - along.length + along.stride), last = floorOf(along.stride - 1 + along.before);
+  int64_t first = floorOf(along.before - along.length + along.stride, along.stride),
+          last = floorOf(along.stride - 1 + along.before, along.stride);
   windows = {along.size, last - first + 1, 1, int64_t(llvm::divideCeil(along.count, along.stride)), 1, -first};
 }
 
@@ -119,6 +122,21 @@ SmallVector<int64_t> StepsAlong::weights() const {
       int64_t weight = place + along.before - (element - windows.before) * along.stride;
       all.push_back(weight >= 0 && weight < along.length ? weight : along.length);
     }
+  return all;
+}
+
+SmallVector<StepsAlong::Place> StepsAlong::places() const {
+  SmallVector<Place> all;
+  for (int64_t place = 0; place < along.stride; ++place) {
+    int64_t first = floorOf(place + along.before - along.length + along.stride, along.stride),
+            last = floorOf(place + along.before, along.stride);
+    if (first > 0)
+      return {};
+    Place own{{along.size, last - first + 1, 1, windows.count, 1, -first}, {}};
+    for (int64_t element = first; element <= last; ++element)
+      own.weights.push_back(place + along.before - element * along.stride);
+    all.push_back(std::move(own));
+  }
   return all;
 }
 

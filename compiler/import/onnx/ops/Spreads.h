@@ -13,24 +13,36 @@ struct Spread {
   int64_t count; ///< places
 
   /// Whether what two elements make can land at one place.
-  bool overlap() const { return length > stride; }
+  bool overlap() const { return size > 1 && length > stride; }
   /// Whether what the elements make lies side by side, and nothing else is in the result.
   bool tile() const { return length == stride && gap == 1 && before == 0 && count == size * stride; }
+  /// Of a single element, whose weights lie side by side, those that are in the result, which are then all of it. False
+  /// where there is more than one element, or more in the result.
+  bool isOfOne() const { return size == 1 && gap == 1 && before >= 0 && before + count <= length; }
   /// The elements, and the weights of each, that land at a place.
   llvm::SmallVector<std::pair<int64_t, int64_t>> landing(int64_t place) const;
 };
 
 /// Along an axis of the image the places of a step, which lie behind each other, are columns of one product: of the
-/// windows of all elements that land in it.
+/// windows of all elements that land in it. Or each place has a product of its own.
 class StepsAlong {
 public:
   WindowAxis windows;
+  /// The elements that land at one place of each step, and their weights.
+  struct Place {
+    WindowAxis windows;
+    llvm::SmallVector<int64_t> weights;
+  };
 
   /// Nothing where weights have gaps or do not fill a step, most of whose columns would be zeros, or padding takes away
   /// whole steps.
   static std::optional<StepsAlong> of(const Spread &along);
   /// For each element of a window and each place of a step its weight; `length` where it has none.
   llvm::SmallVector<int64_t> weights() const;
+  /// The places of a step, each by itself; none where what lands at one begins behind its step.
+  llvm::SmallVector<Place> places() const;
+  /// How many times as many products all places together take as each by itself.
+  double waste() const { return double(windows.length * along.stride) / double(along.length); }
   const Spread &spread() const { return along; }
 
 private:
