@@ -41,15 +41,6 @@ static Operand sumOfChannels(Emit &e, const Operand &x, const Operand &w, int64_
   return y;
 }
 
-/// Whether x is made of something that was turned, as a layer's channels are, which lie behind the image before.
-static bool liesTurned(const Operand &x) {
-  constexpr int mostUpstream = 8;
-  Operation *op = x.isValue() ? x.value().getDefiningOp() : nullptr;
-  for (int i = 0; op && i < mostUpstream && !isa<TransposeOp>(op); ++i)
-    op = op->getNumOperands() ? op->getOperand(0).getDefiningOp() : nullptr;
-  return isa_and_nonnull<TransposeOp>(op);
-}
-
 /// Whether each channel is summed by itself, and channels are so few that lines of the image fill vectors better: up to
 /// three, and up to eight that need no turning for it.
 static bool isSummedAlongLines(const Operand &x, ArrayRef<int64_t> weights, int64_t groups, ArrayRef<Windows> windows) {

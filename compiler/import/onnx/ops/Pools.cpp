@@ -50,6 +50,8 @@ static Operand combined(Emit &e, const Operand &x, ReduceKind kind, ArrayRef<Win
   return all;
 }
 
+static bool isDoubled(const Windows &along) { return along.stride == 1 && along.length >= leastDoubled; }
+
 /// The largest, or the sum, of windows along an axis that are one step apart, from those of two elements, of four ...:
 /// a maximum of two that overlap, a sum of some that lie behind each other.
 static Operand byDoubling(Emit &e, Operand x, ReduceKind kind, const Windows &along, int64_t axis) {
@@ -84,17 +86,54 @@ static double outsideOf(ReduceKind kind, Type element) {
                                  : -std::ldexp(1.0, element.getIntOrFloatBitWidth() - 1);
 }
 
-/// The same of an image's windows; of large ones and those that overlap axis by axis, rows first, which are vectors:
-/// what windows have in common is combined once.
+/// Windows along an axis without its margin: some that have the same elements in the image, then the next ones. All
+/// have one.
+static Operand insideImage(Emit &e, const Operand &x, ReduceKind kind, const Windows &along, int64_t axis) {
+  auto elementsOf = [&](int64_t window) { // the first one inside, and the last
+    int64_t start = window * along.stride - along.before;
+    return std::pair(start < 0 ? int64_t(llvm::divideCeil(-start, along.gap)) : 0,
+                     std::min(along.length - 1, (along.size - 1 - start) / along.gap));
+  };
+  SmallVector<Operand> parts;
+  for (int64_t from = 0, to = 0; x && from < along.count; from = to) {
+    auto [least, most] = elementsOf(from);
+    while (to < along.count && elementsOf(to) == std::pair(least, most))
+      ++to;
+    Operand all;
+    for (int64_t i = least; i <= most; ++i) {
+      int64_t start = from * along.stride - along.before + i * along.gap;
+      Operand element = e.part(x, axis, start, to - from, along.stride);
+      all = i == least ? element : combine(e, kind, all, element);
+    }
+    parts.push_back(all);
+  }
+  return x ? e.concat(parts, axis) : x;
+}
+
+/// The largest, or the sum, of the elements of an image's windows; of large ones and those that overlap axis by axis,
+/// rows first, which are vectors: what windows have in common is combined once.
 static Operand ofWindows(Emit &e, Operand x, ReduceKind kind, ArrayRef<Windows> windows, bool byAxis) {
   for (auto [i, along] : llvm::enumerate(windows))
     x = x ? paddedFor(e, x, 2 + i, along, e.scalar(outsideOf(kind, x.element()), x)) : x;
   if (!byAxis)
     return combined(e, x, kind, windows, 2);
   for (size_t i = 0; i < windows.size(); ++i)
-    x = windows[i].stride == 1 && windows[i].length >= leastDoubled ? byDoubling(e, x, kind, windows[i], 2 + i)
-                                                                    : combined(e, x, kind, windows.slice(i, 1), 2 + i);
+    x = isDoubled(windows[i]) ? byDoubling(e, x, kind, windows[i], 2 + i)
+                              : combined(e, x, kind, windows.slice(i, 1), 2 + i);
   return x;
+}
+
+/// The same of an image that was turned, whose channels go back behind it. A margin would be a copy of it.
+static Operand ofTurned(Emit &e, const Operand &turned, ReduceKind kind, ArrayRef<Windows> windows) {
+  int64_t last = turned.rank() - 1;
+  Operand x = e.moveAxis(turned, 1, last);
+  for (auto [i, along] : llvm::enumerate(windows)) {
+    if (isDoubled(along) && x)
+      x = byDoubling(e, paddedFor(e, x, 1 + i, along, e.scalar(outsideOf(kind, x.element()), x)), kind, along, 1 + i);
+    else
+      x = insideImage(e, x, kind, along, 1 + i);
+  }
+  return e.moveAxis(x, last, 1);
 }
 
 /// How many elements of each window its mean is of: with those of the padding, or without.
@@ -214,7 +253,8 @@ static void pool(Node &n, ReduceKind kind, bool countsPadding = false) {
   Type given = x.element();
   if (kind == ReduceKind::mean && given.getIntOrFloatBitWidth() < 32)
     x = e.cast(x, Float32Type::get(&e.context));
-  Operand y = ofWindows(e, x, kind, *windows, overlap || elements > mostAtOnce);
+  Operand y = !inImage && liesTurned(x) ? ofTurned(e, x, kind, *windows)
+                                        : ofWindows(e, x, kind, *windows, overlap || elements > mostAtOnce);
   if (y && kind == ReduceKind::mean)
     y = e.cast(e.div(y, inImage ? e.scalar(double(elements), y) : dividersBeside(n, y, *windows, countsPadding)),
                given);

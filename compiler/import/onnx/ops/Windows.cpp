@@ -177,6 +177,14 @@ Operand channelsLast(Emit &e, const Operand &x) {
   return e.reshape(sizes[1] == Size(1) ? x : e.moveAxis(x, 1, x.rank() - 1), last);
 }
 
+bool liesTurned(const Operand &x) {
+  constexpr int mostUpstream = 8;
+  Operation *op = x.isValue() ? x.value().getDefiningOp() : nullptr;
+  for (int i = 0; op && i < mostUpstream && !isa<TransposeOp>(op); ++i)
+    op = op->getNumOperands() ? op->getOperand(0).getDefiningOp() : nullptr;
+  return isa_and_nonnull<TransposeOp>(op);
+}
+
 Operand channelsFirst(Emit &e, const Operand &y, ArrayRef<Size> image) {
   if (!y)
     return y;

@@ -69,6 +69,9 @@ Operand channelsLast(Emit &emit, const Operand &x);
 /// channels), as (rows, channels, a, b ...).
 Operand channelsFirst(Emit &emit, const Operand &y, llvm::ArrayRef<Size> image);
 
+/// Whether x is made of something that was turned, as a layer's channels are, which lie behind the image before.
+bool liesTurned(const Operand &x);
+
 /// x with a margin of `outside` along an axis, so that all windows lie in it.
 Operand paddedFor(Emit &emit, const Operand &x, int64_t axis, const WindowAxis &along, const Operand &outside);
 /// The i-th element of all windows along the axes of x from `first` on, which none of them leaves.
