@@ -86,6 +86,22 @@ static double outsideOf(ReduceKind kind, Type element) {
                                  : -std::ldexp(1.0, element.getIntOrFloatBitWidth() - 1);
 }
 
+/// Windows along an axis, of which some have elements of its margin.
+static Operand withMargin(Emit &e, const Operand &x, ReduceKind kind, const Windows &along, int64_t axis) {
+  if (!x)
+    return x;
+  Operand wide = paddedFor(e, x, axis, along, e.scalar(outsideOf(kind, x.element()), x));
+  return isDoubled(along) ? byDoubling(e, wide, kind, along, axis) : combined(e, wide, kind, along, axis);
+}
+
+/// Whether windows along an axis are so few kinds, by what of them is in the image, that each has code of its own.
+static bool areFewKinds(const Windows &along) {
+  constexpr int64_t mostCombined = 64;
+  int64_t behind = std::max<int64_t>(along.reach() - along.before - along.size, 0);
+  int64_t kinds = 1 + llvm::divideCeil(along.before, along.stride) + llvm::divideCeil(behind, along.stride);
+  return !isDoubled(along) && kinds * along.length <= mostCombined;
+}
+
 /// Windows along an axis without its margin: some that have the same elements in the image, then the next ones. All
 /// have one.
 static Operand insideImage(Emit &e, const Operand &x, ReduceKind kind, const Windows &along, int64_t axis) {
@@ -113,13 +129,11 @@ static Operand insideImage(Emit &e, const Operand &x, ReduceKind kind, const Win
 /// The largest, or the sum, of the elements of an image's windows; of large ones and those that overlap axis by axis,
 /// rows first, which are vectors: what windows have in common is combined once.
 static Operand ofWindows(Emit &e, Operand x, ReduceKind kind, ArrayRef<Windows> windows, bool byAxis) {
-  for (auto [i, along] : llvm::enumerate(windows))
-    x = x ? paddedFor(e, x, 2 + i, along, e.scalar(outsideOf(kind, x.element()), x)) : x;
   if (!byAxis)
     return combined(e, x, kind, windows, 2);
-  for (size_t i = 0; i < windows.size(); ++i)
-    x = isDoubled(windows[i]) ? byDoubling(e, x, kind, windows[i], 2 + i)
-                              : combined(e, x, kind, windows.slice(i, 1), 2 + i);
+  for (auto [i, along] : llvm::enumerate(windows))
+    x = i + 1 < windows.size() && areFewKinds(along) ? insideImage(e, x, kind, along, 2 + i)
+                                                     : withMargin(e, x, kind, along, 2 + i);
   return x;
 }
 
@@ -127,12 +141,8 @@ static Operand ofWindows(Emit &e, Operand x, ReduceKind kind, ArrayRef<Windows> 
 static Operand ofTurned(Emit &e, const Operand &turned, ReduceKind kind, ArrayRef<Windows> windows) {
   int64_t last = turned.rank() - 1;
   Operand x = e.moveAxis(turned, 1, last);
-  for (auto [i, along] : llvm::enumerate(windows)) {
-    if (isDoubled(along) && x)
-      x = byDoubling(e, paddedFor(e, x, 1 + i, along, e.scalar(outsideOf(kind, x.element()), x)), kind, along, 1 + i);
-    else
-      x = insideImage(e, x, kind, along, 1 + i);
-  }
+  for (auto [i, along] : llvm::enumerate(windows))
+    x = areFewKinds(along) ? insideImage(e, x, kind, along, 1 + i) : withMargin(e, x, kind, along, 1 + i);
   return e.moveAxis(x, last, 1);
 }
 
@@ -254,7 +264,7 @@ static void pool(Node &n, ReduceKind kind, bool countsPadding = false) {
   if (kind == ReduceKind::mean && given.getIntOrFloatBitWidth() < 32)
     x = e.cast(x, Float32Type::get(&e.context));
   Operand y = !inImage && liesTurned(x) ? ofTurned(e, x, kind, *windows)
-                                        : ofWindows(e, x, kind, *windows, overlap || elements > mostAtOnce);
+                                        : ofWindows(e, x, kind, *windows, overlap || !inImage || elements > mostAtOnce);
   if (y && kind == ReduceKind::mean)
     y = e.cast(e.div(y, inImage ? e.scalar(double(elements), y) : dividersBeside(n, y, *windows, countsPadding)),
                given);
