@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which values of a kernel a step stores, and the order of the steps.
 #include "Steps.h"
+#include "Access.h"
 #include "Numerics.h"
 #include "Products.h"
 #include "Scratch.h"
@@ -199,21 +200,33 @@ private:
     // Updates are read one by one: what computes them goes by vectors before.
     if (isa<ScatterOp>(user) && use.getOperandNumber() > 0)
       return true;
-    if (target.storesWhatIsGathered && isa<GatherOp>(user) && use.getOperandNumber() == 0 &&
-        computes(value.getDefiningOp()) && isGatheredWhole(value))
+    if (target.storesWhatIsGathered && takesApart(use) && computes(value.getDefiningOp()) && isTakenWhole(value))
       return true;
     // Registers end with their step.
     return registers.contains(value) && registers.find(user->getResult(0)) != registers.find(value);
   }
 
-  /// Whether gathers take as many of a row's elements as there are, all together: as the neighbours of which a
-  /// picture's next size is made.
-  static bool isGatheredWhole(Value value) {
+  /// Whether neighbours of what a reader makes are made of elements of a row that lie apart: those of a gather, or each
+  /// second one.
+  bool takesApart(OpOperand &use) const {
+    if (isa<GatherOp>(use.getOwner()))
+      return use.getOperandNumber() == 0;
+    auto map = dyn_cast<MapOp>(use.getOwner());
+    if (!map || !formOf(use.get()).sameRows(form) || !formOf(map.getResult()).sameRows(form))
+      return false;
+    AffineMap access = map.getAccess(use.getOperandNumber());
+    std::optional<int64_t> step = slope(access.getResults().back(), map.getType().getRank() - 1);
+    return step && std::abs(*step) > 1;
+  }
+
+  /// Whether these take as many of a row's elements as there are, all together: as the neighbours of which a picture's
+  /// next size is made.
+  bool isTakenWhole(Value value) const {
     Size given = columnsOf(value);
     int64_t taken = 0;
     for (OpOperand &use : value.getUses())
-      if (auto gather = dyn_cast<GatherOp>(use.getOwner()); gather && use.getOperandNumber() == 0)
-        if (Size columns = columnsOf(gather.getResult()); columns.isFixed())
+      if (takesApart(use))
+        if (Size columns = columnsOf(use.getOwner()->getResult(0)); columns.isFixed())
           taken = std::min<int64_t>(taken + columns.getFixed(), INT64_MAX / 2);
     return given.isFixed() && taken >= given.getFixed();
   }
