@@ -176,6 +176,15 @@ std::optional<int64_t> slope(AffineExpr expr, unsigned dim) {
   return std::nullopt;
 }
 
+bool isTurn(AffineMap access) {
+  if (access.getNumDims() == 0 || access.getNumResults() == 0)
+    return false;
+  unsigned column = access.getNumDims() - 1;
+  ArrayRef<AffineExpr> places = access.getResults();
+  return llvm::is_contained(places.drop_back(), getAffineDimExpr(column, access.getContext())) &&
+         llvm::count_if(places, [&](AffineExpr place) { return place.isFunctionOfDim(column); }) == 1;
+}
+
 std::optional<SmallVector<unsigned>> axesAsTheyLie(AffineMap access, ArrayRef<Size> from, ArrayRef<Size> sizes) {
   return Lying(sizes, /*whole=*/true).of(access, from);
 }

@@ -141,8 +141,9 @@ struct RaiseReshape : OpRewritePattern<ReshapeOp> {
     if (!accesses)
       return failure();
     for (const auto &[map, each] : *accesses)
-      if (!llvm::all_of(each, [&](AffineMap access) { return canRead(access, op); }))
-        return failure();
+      for (auto [i, access] : llvm::enumerate(each))
+        if (!canRead(access, op) || losesTurn(MapOp(map).getAccess(i), access, op))
+          return failure();
     computeThere(op, op.getX(), *makers, *accesses, rewriter);
     return success();
   }
@@ -153,6 +154,11 @@ private:
     RowForm from = RowForm::of(typeOf(op.getX())), to = RowForm::of(op.getType());
     return TargetTraits::of(op).packsNarrowRows && from.columns.isFixed() && to.columns.isFixed() &&
            to.columns.getFixed() < std::min(from.columns.getFixed(), mostPacked);
+  }
+
+  /// Whether rows that squares of registers transpose (Transposed.h) would be taken together element by element.
+  static bool losesTurn(AffineMap access, AffineMap now, ReshapeOp op) {
+    return TargetTraits::of(op).hasWorkMemory && isTurn(access) && !isTurn(now);
   }
 
   /// Rows by runs of columns, if there are any, are long ones, where a division a lane would be left of others.
