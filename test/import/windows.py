@@ -101,6 +101,7 @@ def add_cases(case, node, rng, i64, f32):
         case(f"transposed-same-{where.lower()}", 11, [node("ConvTranspose", "x w", auto_pad=f"SAME_{where}", strides=[2, 1])], small, {"w": spread})
     case("transposed-shape", 11, [node("ConvTranspose", "x w", output_shape=[6, 8], strides=[2, 4])], small, {"w": spread})
     case("transposed-of-a-volume", 13, [node("ConvTranspose", "x w", strides=[1, 2, 1])], {"x": rng(2, 2, 2, 2, 3)}, {"w": rng(2, 2, 1, 3, 2, seed=29)})
+    case("windows-of-each-channel-wide", 13, [node("Conv", "x w b", group=3, pads=[4, 4, 4, 4])], {"x": rng(2, 3, 7, 6)}, {"w": rng(3, 1, 9, 9, seed=68), "b": rng(3, seed=69)})
     case("transposed-of-one-element", 13, [node("ConvTranspose", "x w b", pads=[1, 0, 0, 2])], {"x": rng(2, 6, 1, 1)}, {"w": rng(6, 4, 4, 5, seed=61), "b": rng(4, seed=62)})
     case("transposed-of-one-element-to-a-margin", 13, [node("ConvTranspose", "x w", strides=[3, 3], output_padding=[2, 0])], {"x": rng(2, 6, 1, 2)}, {"w": rng(6, 4, 3, 4, seed=63)})
     case("transposed-of-a-small-image", 13, [node("ConvTranspose", "x w b", dilations=[1, 2])], {"x": rng(2, 40, 2, 3)}, {"w": rng(40, 4, 3, 3, seed=64), "b": rng(4, seed=65)})

@@ -109,3 +109,21 @@ module @device_pixels attributes {tutti.target = #tutti<target cuda>} {
     return %3 : tensor<?x17x7xf32, #tutti.sizes<batch>>
   }
 }
+
+// -----
+
+// A transposition stays one, which a CPU does by squares in registers: a line of pixels is a view of what it makes.
+// CHECK-DAG: #[[TURN:.*]] = affine_map<(d0, d1, d2){{.*}} -> (d0, d2, d1)>
+// CHECK-LABEL: func.func @lines
+// CHECK-SAME: (%[[X:.*]]: tensor<?x64x32x32xf32, #tutti.sizes<batch>>)
+func.func @lines(%x: tensor<?x64x32x32xf32, #tutti.sizes<batch>>) -> tensor<?x31x2048xf32, #tutti.sizes<batch>> {
+  // CHECK: %[[V:.*]] = tutti.reshape %[[X]]
+  // CHECK: %[[T:.*]] = tutti.map %[[V]] [#[[TURN]]] {{.*}} -> tensor<?x1024x64xf32, #tutti.sizes<batch>>
+  // CHECK: %[[L:.*]] = tutti.reshape %[[T]] : {{.*}} -> tensor<?x32x2048xf32, #tutti.sizes<batch>>
+  // CHECK: tutti.map %[[L]]
+  %0 = tutti.transpose %x [0, 2, 3, 1] : tensor<?x64x32x32xf32, #tutti.sizes<batch>>
+  %1 = tutti.reshape %0 : tensor<?x32x32x64xf32, #tutti.sizes<batch>> -> tensor<?x32x2048xf32, #tutti.sizes<batch>>
+  %2 = tutti.slice %1 from [0, 1, 0] size [-1, 31, 2048] step [1, 1, 1] : tensor<?x32x2048xf32, #tutti.sizes<batch>>
+  %3 = tutti.tanh %2 : tensor<?x31x2048xf32, #tutti.sizes<batch>>
+  return %3 : tensor<?x31x2048xf32, #tutti.sizes<batch>>
+}
