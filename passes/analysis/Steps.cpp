@@ -180,7 +180,7 @@ private:
     bool isShared = !value.use_empty() && !value.hasOneUse();
     auto map = dyn_cast<MapOp>(op);
     auto concat = dyn_cast<ConcatOp>(op);
-    return (map && (isShared || isReadAlongRow(map)) && isExpensive(map)) ||
+    return (map && (isShared || isReadAlongRow(map)) && isExpensive(map)) || (map && waitsForFunction(map)) ||
            (map && isShared && isReadLater(map) && readsStored(map, 2)) || (isShared && workOf(op) > mostRepeated) ||
            workOf(op) > mostAtOnce || (concat && concat.getInputs().size() > mostSelected);
   }
@@ -215,6 +215,8 @@ private:
     if (!map || !formOf(use.get()).sameRows(form) || !formOf(map.getResult()).sameRows(form))
       return false;
     AffineMap access = map.getAccess(use.getOperandNumber());
+    if (access.getNumResults() == 0 || map.getType().getRank() == 0)
+      return false;
     std::optional<int64_t> step = slope(access.getResults().back(), map.getType().getRank() - 1);
     return step && std::abs(*step) > 1;
   }
@@ -229,6 +231,18 @@ private:
         if (Size columns = columnsOf(use.getOwner()->getResult(0)); columns.isFixed())
           taken = std::min<int64_t>(taken + columns.getFixed(), INT64_MAX / 2);
     return given.isFixed() && taken >= given.getFixed();
+  }
+
+  /// Whether what takes several ops waits in memory for a function of it.
+  bool waitsForFunction(MapOp map) const {
+    constexpr int64_t several = 16;
+    return target.storesBeforeFunctions &&
+           llvm::any_of(map->getUsers(),
+                        [](Operation *user) {
+                          auto function = dyn_cast<MapOp>(user);
+                          return function && isExpensive(function);
+                        }) &&
+           workOf(map) >= several;
   }
 
   /// Whether a reader waits for a contraction that the map does not: the memory of a recurrent network. All that it is
