@@ -94,12 +94,13 @@ static Operand withMargin(Emit &e, const Operand &x, ReduceKind kind, const Wind
   return isDoubled(along) ? byDoubling(e, wide, kind, along, axis) : combined(e, wide, kind, along, axis);
 }
 
-/// Whether windows along an axis are so few kinds, by what of them is in the image, that each has code of its own.
+/// Whether windows along an axis are so few kinds, by what of them is in the image, that each has code of its own, and
+/// that they are sooner combined one by one than doubled; without a margin they are not.
 static bool areFewKinds(const Windows &along) {
   constexpr int64_t mostCombined = 64;
   int64_t behind = std::max<int64_t>(along.reach() - along.before - along.size, 0);
   int64_t kinds = 1 + llvm::divideCeil(along.before, along.stride) + llvm::divideCeil(behind, along.stride);
-  return !isDoubled(along) && kinds * along.length <= mostCombined;
+  return kinds * along.length <= mostCombined && (kinds > 1 || !isDoubled(along));
 }
 
 /// Windows along an axis without its margin: some that have the same elements in the image, then the next ones. All
