@@ -237,7 +237,9 @@ LogicalResult BufferOp::verify() {
   bool fits = element.isF32() || // a word is of four bytes
               (layout == Layout::panels && (element.isSignlessInteger(32) || element.isF64()));
   if (layout != Layout::raw && (!fits || type.getRank() - isLifted(type) != 2))
-    return emitOpError("expected a matrix of float32 to lie in ") << stringifyLayout(layout) << ", got " << getType();
+    return emitOpError("expected a matrix of float32")
+           << (layout == Layout::panels ? ", of i32 or of float64" : "") << " to lie in " << stringifyLayout(layout)
+           << ", got " << getType();
   return success();
 }
 

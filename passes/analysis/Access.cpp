@@ -176,11 +176,13 @@ std::optional<int64_t> slope(AffineExpr expr, unsigned dim) {
   return std::nullopt;
 }
 
-bool isTurn(AffineMap access) {
-  if (access.getNumDims() == 0 || access.getNumResults() == 0)
+bool isTurn(AffineMap access, RankedTensorType from) {
+  ArrayRef<AffineExpr> places = access.getResults();
+  while (!places.empty() && from.getDimSize(places.size() - 1) == 1)
+    places = places.drop_back();
+  if (access.getNumDims() == 0 || places.empty())
     return false;
   unsigned column = access.getNumDims() - 1;
-  ArrayRef<AffineExpr> places = access.getResults();
   return llvm::is_contained(places.drop_back(), getAffineDimExpr(column, access.getContext())) &&
          llvm::count_if(places, [&](AffineExpr place) { return place.isFunctionOfDim(column); }) == 1;
 }

@@ -34,8 +34,8 @@ llvm::SmallVector<mlir::AffineExpr> summandsOf(mlir::AffineExpr expr);
 
 /// How much an expression grows with a dimension; nothing if not evenly.
 std::optional<int64_t> slope(mlir::AffineExpr expr, unsigned dim);
-/// Whether the elements of a row lie along one axis of what is read, which is not the last.
-bool isTurn(mlir::AffineMap access);
+/// Whether the elements of a row lie along one axis of what is read, which is not the last, so apart.
+bool isTurn(mlir::AffineMap access, mlir::RankedTensorType from);
 
 /// The dimensions of an access, [0, sizes) each, in the order in which the elements lie that it reads of a tensor of
 /// the sizes `from`, if it reads each of these once: `from`'s axes are the dimensions, or several of them in one.

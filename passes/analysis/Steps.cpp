@@ -233,16 +233,16 @@ private:
     return given.isFixed() && taken >= given.getFixed();
   }
 
-  /// Whether what takes several ops waits in memory for a function of it.
+  /// Whether what takes many ops waits in memory for a function of it.
   bool waitsForFunction(MapOp map) const {
-    constexpr int64_t several = 16;
+    constexpr int64_t many = 16;
     return target.storesBeforeFunctions &&
            llvm::any_of(map->getUsers(),
                         [](Operation *user) {
                           auto function = dyn_cast<MapOp>(user);
                           return function && isExpensive(function);
                         }) &&
-           workOf(map) >= several;
+           workOf(map) >= many;
   }
 
   /// Whether a reader waits for a contraction that the map does not: the memory of a recurrent network. All that it is

@@ -42,8 +42,8 @@ struct TargetTraits {
   /// What a row has one of is stored, if each of its columns reads it: they would compute it one after the other. CUDA
   /// threads do so side by side.
   bool storesWhatRowsRepeat;
-  /// A sum over a window is stored before a function of it is computed: with both at once a vector's registers do not
-  /// last. A CUDA thread's do.
+  /// What takes many ops, as a sum over a window does, is stored before a function of it is computed: with both at once
+  /// a vector's registers do not last. A CUDA thread's do.
   bool storesBeforeFunctions;
   /// Rows of few elements lie end to end in scratch memory, and maps that are worth it take as many as fill a vector; a
   /// kernel of maps alone has longer rows, where it can (fuse/Columns.h). CUDA threads take an element each, wherever

@@ -142,7 +142,7 @@ struct RaiseReshape : OpRewritePattern<ReshapeOp> {
       return failure();
     for (const auto &[map, each] : *accesses)
       for (auto [i, access] : llvm::enumerate(each))
-        if (!canRead(access, op) || losesTurn(MapOp(map).getAccess(i), access, op))
+        if (!canRead(access, op) || losesTurn(map, i, access))
           return failure();
     computeThere(op, op.getX(), *makers, *accesses, rewriter);
     return success();
@@ -157,8 +157,9 @@ private:
   }
 
   /// Whether rows that squares of registers transpose (Transposed.h) would be taken together element by element.
-  static bool losesTurn(AffineMap access, AffineMap now, ReshapeOp op) {
-    return TargetTraits::of(op).hasWorkMemory && isTurn(access) && !isTurn(now);
+  static bool losesTurn(MapOp map, unsigned operand, AffineMap now) {
+    RankedTensorType from = typeOf(map.getInputs()[operand]);
+    return TargetTraits::of(map).hasWorkMemory && isTurn(map.getAccess(operand), from) && !isTurn(now, from);
   }
 
   /// Rows by runs of columns, if there are any, are long ones, where a division a lane would be left of others.

@@ -35,8 +35,8 @@ constexpr int64_t panelColumns(int64_t bytes = sizeof(float)) { return panelByte
 /// dearer.
 constexpr int64_t mostTerms(int64_t columns) { return columns > 4 ? 28 : columns > 2 ? 10 : 6; }
 
-/// The block that starts at column `col` of a [K, N] matrix: a whole panel while no more than 4 columns less than one
-/// has remain, then of floats at most one of 16, then for 1 to 11 columns a panel of 4, 8 or 12; but 1 to 8 columns of
+/// The block that starts at column `col` of a [K, N] matrix: a whole panel while at most 4 of its columns are missing,
+/// then of floats at most one of 16, then for 1 to 11 columns a panel of 4, 8 or 12; but 1 to 8 columns of floats of
 /// many terms are a lanes block. So no width is padded by more than 4 elements.
 constexpr PanelBlock panelAt(int64_t col, int64_t K, int64_t N, int64_t offset, int64_t bytes) {
   int64_t left = N - col, whole = panelColumns(bytes);
@@ -44,7 +44,7 @@ constexpr PanelBlock panelAt(int64_t col, int64_t K, int64_t N, int64_t offset, 
     return {col, std::min(left, whole), whole, offset, false};
   if (left >= 12)
     return {col, std::min<int64_t>(left, 16), 16, offset, false};
-  if (left > 8 || K <= mostTerms(left))
+  if (left > 8 || K <= mostTerms(left) || bytes != sizeof(float))
     return {col, left, (left + 3) / 4 * 4, offset, false};
   return {col, left, left, offset, true};
 }

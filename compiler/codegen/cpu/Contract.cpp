@@ -49,6 +49,7 @@ public:
   }
 
 private:
+  static constexpr int64_t lineBytes = plan::lineBytes;
   // What the third cache takes to answer is a few hundred cycles, of 64 bytes each; a few pages are that several times
   // over.
   static constexpr int64_t bytesAhead = 16 << 10;
@@ -123,7 +124,8 @@ private:
     Value next = code.select(code.compare(arith::CmpIPredicate::eq, column, code.num(0)), code.num(rows), e.rows());
     Value line = code.div(k, code.num(lanes)), at = code.mul(line, lanes);
     Value place = code.add(code.mul(code.add(code.add(row, next), code.sub(k, at)), left.rowStride), at);
-    code.prefetch(code.at(left.pointer, code.mul(place, bytes)));
+    for (int64_t line = 0; line < lanes * bytes; line += lineBytes)
+      code.prefetch(code.at(left.pointer, code.add(code.mul(place, bytes), line)));
   }
 
   /// A panel's columns, `tileVectors` vectors at a time.
@@ -178,7 +180,7 @@ private:
       });
     }
     Value first = code.compare(arith::CmpIPredicate::eq, row, code.num(0));
-    Value asksForHalf = code.less(row, code.num(panelVectors * tileRows));
+    Value asksForHalf = code.less(row, code.num(rt::panelBytes / lineBytes * tileRows));
     return sums(row, rows, columns, from, to, [&](Value k) {
       // A branch that is guessed right costs less than prefetches of what is there.
       code.when(
@@ -193,9 +195,10 @@ private:
 
   /// Asks for what lies behind a line of weights. The first cache waits for few lines at a time, so memory is asked by
   /// the second, unless weights end before that, as those of small networks do.
-  void askAhead(Value line) {
-    bool ends = K * panelColumns * bytes < bytesAhead;
-    code.prefetch(code.at(line, bytesAhead), ends ? Code::Cache::first : Code::Cache::second);
+  void askAhead(Value from) {
+    bool ends = K * rt::panelBytes < bytesAhead;
+    for (int64_t line = 0; line < lanes * bytes; line += lineBytes)
+      code.prefetch(code.at(from, bytesAhead + line), ends ? Code::Cache::first : Code::Cache::second);
   }
 
   /// The sums of one chunk wait for those of the next; the first chunk's are what waits.

@@ -75,13 +75,13 @@ std::optional<Operand> Emit::concatBatches(ArrayRef<Operand> xs, int64_t axis) {
     return Operand();
   if (!alike)
     return std::nullopt;
-  Operand joined = stack(xs, axis);
-  if (!joined)
-    return joined;
-  Sizes flat = joined.sizes();
+  Operand stacked = stack(xs, axis);
+  if (!stacked)
+    return stacked;
+  Sizes flat = stacked.sizes();
   flat.erase(flat.begin() + axis);
   flat[axis] = *all;
-  return reshape(joined, flat);
+  return reshape(stacked, flat);
 }
 
 std::optional<Sizes> Emit::joined(ArrayRef<Operand> xs, int64_t axis) {

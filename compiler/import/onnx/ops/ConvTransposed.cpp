@@ -51,6 +51,14 @@ static Operand laidOut(Emit &e, const Operand &products, ArrayRef<Spread> spread
   return e.reshape(e.transpose(e.reshape(products, apart), order), together);
 }
 
+/// As many products as there are places of a step.
+static int64_t placesOfStep(ArrayRef<StepsAlong> steps) {
+  int64_t count = 1;
+  for (const StepsAlong &each : steps)
+    count = llvm::MulOverflow(count, each.spread().stride, count) ? INT64_MAX : count;
+  return count;
+}
+
 /// All places of a step as columns of one product: zeros where a place has no weight for an element. As (rows, windows,
 /// places of a step made).
 static Operand columnsTogether(Emit &e, const Operand &image, Operand w, ArrayRef<StepsAlong> steps) {
@@ -81,13 +89,12 @@ static Operand columnsTogether(Emit &e, const Operand &image, Operand w, ArrayRe
 static std::optional<Operand> columnsByPlace(Emit &e, const Operand &image, const Operand &w,
                                              ArrayRef<StepsAlong> steps) {
   SmallVector<SmallVector<StepsAlong::Place>> places;
-  int64_t count = 1;
   for (const StepsAlong &each : steps) {
     places.push_back(each.places());
-    count *= places.back().size();
+    if (places.back().empty())
+      return std::nullopt;
   }
-  if (count == 0 || count > mostProducts)
-    return std::nullopt;
+  int64_t count = placesOfStep(steps);
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(2, 2 + steps.size()));
   order.append({0, 1});
   SmallVector<Operand> columns;
@@ -133,9 +140,9 @@ static Operand inOrderOfImage(Emit &e, Operand columns, ArrayRef<StepsAlong> ste
   return y ? e.reshape(y, {batch, image, made}) : y;
 }
 
-/// (rows, image, made) by steps, with the bias.
+/// (rows, image, made) by steps, with the bias, of one group among so many.
 static Operand productOfSteps(Node &n, const Operand &x, const Operand &w, const Operand &bias,
-                              ArrayRef<StepsAlong> steps) {
+                              ArrayRef<StepsAlong> steps, int64_t groups) {
   Emit &e = n.emit;
   SmallVector<Windows> along;
   double waste = 1;
@@ -151,7 +158,7 @@ static Operand productOfSteps(Node &n, const Operand &x, const Operand &w, const
   Size made = w.sizes()[1];
   Operand image = channelsLast(e, x);
   std::optional<Operand> byPlace;
-  if (waste > mostWaste && made.getFixed() >= fewestColumns)
+  if (waste > mostWaste && made.getFixed() >= fewestColumns && placesOfStep(steps) <= mostProducts / groups)
     byPlace = columnsByPlace(e, image, w, steps);
   Operand y = byPlace ? *byPlace : columnsTogether(e, image, w, steps);
   if (y && bias) {
@@ -165,12 +172,12 @@ static Operand productOfSteps(Node &n, const Operand &x, const Operand &w, const
 static Operand productsOfSteps(Node &n, const Convolution &c, ArrayRef<StepsAlong> steps) {
   Emit &e = n.emit;
   if (c.groups == 1)
-    return productOfSteps(n, c.x, c.w, c.bias, steps);
+    return productOfSteps(n, c.x, c.w, c.bias, steps, 1);
   std::vector<Operand> parts;
   int64_t taken = c.kernel[0] / c.groups, each = c.kernel[1];
   for (int64_t group = 0; group < c.groups; ++group)
     parts.push_back(productOfSteps(n, e.part(c.x, 1, group * taken, taken), e.part(c.w, 0, group * taken, taken),
-                                   c.bias ? e.part(c.bias, 0, group * each, each) : c.bias, steps));
+                                   c.bias ? e.part(c.bias, 0, group * each, each) : c.bias, steps, c.groups));
   return e.concat(parts, 2);
 }
 

@@ -6,8 +6,8 @@ using namespace mlir;
 
 namespace tutti {
 
-/// Terms of a sum that is written out: of each channel by itself, and of a few channels of each group.
-constexpr int64_t mostOfChannel = 256, mostOfGroup = 64;
+/// Terms of a sum that is written out. More do not fit the registers of a CUDA thread.
+constexpr int64_t mostSummed = 64;
 
 /// For each channel that is made, the t-th one of its group, as (rows, image, channels).
 static Operand channelsOfGroups(Emit &e, const Operand &x, int64_t groups, int64_t t, const Size &made) {
@@ -82,8 +82,7 @@ static Operand productOfGathered(Node &n, const Operand &x, const Operand &w, Ar
   SmallVector<WindowAxis> axes(windows.begin(), windows.end()), inside(axes);
   // Of many groups that make a few channels each, products would leave most of a vector empty.
   bool alone = taken == Size(1) && each == Size(1), narrow = groups >= 8 && each.getFixed() < 8;
-  int64_t mostSummed = alone ? mostOfChannel : narrow ? mostOfGroup : 0;
-  if (terms.getFixed() > 0 && terms.getFixed() <= mostSummed)
+  if ((alone || narrow) && terms.getFixed() > 0 && terms.getFixed() <= mostSummed)
     if (std::optional<SmallVector<WindowAxis>> margin = takeMargin(inside))
       return sumOfChannels(e, x, w, groups, inside, *margin, *counts);
   if (groups == 1) {
