@@ -16,8 +16,8 @@ std::optional<Convolution> Convolution::of(Node &n) {
     return nothing(e.malformed("x is " + c.x.str() + ", the weights are " + c.w.str()));
   for (const Size &size : c.w.sizes()) {
     if (!size.isFixed())
-      return nothing(
-          e.unsupported("weights of shape " + str(c.w.sizes()) + " are not supported yet", "make them an initializer"));
+      return nothing(e.unsupported("convolutions with weights of shape " + str(c.w.sizes()) + " are not supported yet",
+                                   "make them an initializer"));
     c.kernel.push_back(size.getFixed());
   }
   if (c.groups < 1)
