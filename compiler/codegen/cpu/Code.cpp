@@ -153,10 +153,10 @@ Value Code::constant(Type type, Attribute scalar) {
     return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(vector, scalar));
   return arith::ConstantOp::create(b, loc, cast<TypedAttr>(scalar));
 }
-Value Code::splat(Value scalar) {
+Value Code::splat(Value scalar, int64_t count) {
   if (isa<VectorType>(scalar.getType()))
     return scalar;
-  return vector::BroadcastOp::create(b, loc, vec(scalar.getType()), scalar);
+  return vector::BroadcastOp::create(b, loc, vec(scalar.getType(), count), scalar);
 }
 Value Code::firstLanes(int64_t count, int64_t all) {
   if (count >= all)

@@ -92,7 +92,7 @@ public:
 
   mlir::Value constant(mlir::Type type, mlir::Attribute scalar);
   mlir::Value zero(mlir::Type type) { return mlir::arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }
-  mlir::Value splat(mlir::Value scalar);
+  mlir::Value splat(mlir::Value scalar, int64_t count = lanes);
   /// The first `count` lanes of 16, or of `all`; null if that is all of them.
   mlir::Value firstLanes(int64_t count, int64_t all = lanes);
   mlir::Value firstLanes(mlir::Value count);

@@ -43,6 +43,8 @@ public:
       Value pointer = code.at(weights, blocks[i].offset * bytes), column = code.num(blocks[i].col);
       if (blocks[i].lanes)
         LanesEmitter(*this, together, runs).emit(blocks[i], pointer, column);
+      else if (isNarrow(blocks[i].width))
+        emitNarrow(pointer, column, blocks[i].width, blocks[i].cols);
       else
         emitPanel(pointer, column, blocks[i].width, blocks[i].cols);
     }
@@ -255,6 +257,22 @@ private:
       });
     else
       overTiles(finish);
+  }
+
+  /// Whether a panel's columns fill less than half of a vector, of which registers hold a part.
+  bool isNarrow(int64_t width) const {
+    return isa<FloatType>(element) && 2 * width <= lanes && lanes * bytes * 8 > e.level.vectorBits;
+  }
+
+  /// Such a panel by vectors of its own lanes: tiles have more rows, and their sums all its columns.
+  void emitNarrow(Value pointer, Value column, int64_t width, int64_t valid) {
+    constexpr int64_t mostRows = 8; // each number of rows has code of its own
+    int64_t registers = std::max<int64_t>(1, width * bytes * 8 / e.level.vectorBits);
+    int64_t ofAll = std::exchange(tileRows, std::max(tileRows, std::min(mostRows, e.level.registers / registers - 2)));
+    lanesOfSums = width;
+    emitPanel(pointer, column, width, valid);
+    lanesOfSums = lanes;
+    tileRows = ofAll;
   }
 
   /// A tile's rows times all full panels: the rows are written from end to end. Panel by panel, rows a multiple of 4 KB

@@ -41,6 +41,20 @@ SmallVector<Value> TileEmitter::rowPointers(Value row, int64_t rows) {
   return starts;
 }
 
+SmallVector<Value> TileEmitter::zeros(int64_t count) {
+  return SmallVector<Value>(count, code.zero(code.vec(element, lanesOfSums)));
+}
+
+SmallVector<Value> TileEmitter::widened(SmallVector<Value> sums) {
+  SmallVector<int64_t> places;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    places.push_back(lane % lanesOfSums);
+  if (lanesOfSums < lanes)
+    for (Value &sum : sums)
+      sum = vector::ShuffleOp::create(code.b, code.loc, sum, sum, places);
+  return sums;
+}
+
 SmallVector<Value> TileEmitter::withTerm(Value k, Value row, ArrayRef<Value> starts, int64_t rows,
                                          ArrayRef<Column> columns, ValueRange sums,
                                          llvm::function_ref<void(Value k)> beside) {
@@ -53,11 +67,11 @@ SmallVector<Value> TileEmitter::withTerm(Value k, Value row, ArrayRef<Value> sta
   };
   SmallVector<Value> right, next;
   for (const Column &column : columns)
-    right.push_back(
-        code.loadVector(element, code.at(column.right, code.mul(code.mul(k, column.stride), bytes)), column.readable));
+    right.push_back(code.loadVector(element, code.at(column.right, code.mul(code.mul(k, column.stride), bytes)),
+                                    lanesOfSums < lanes ? Value() : column.readable, lanesOfSums));
   beside(k);
   for (int64_t i = 0; i < rows; ++i) {
-    Value x = code.splat(leftOf(i));
+    Value x = code.splat(leftOf(i), lanesOfSums);
     for (unsigned v = 0; v < columns.size(); ++v)
       next.push_back(multiplyAdd(x, right[v], sums[i * columns.size() + v]));
   }
@@ -66,16 +80,17 @@ SmallVector<Value> TileEmitter::withTerm(Value k, Value row, ArrayRef<Value> sta
 
 SmallVector<Value> TileEmitter::sums(Value row, int64_t rows, ArrayRef<Column> columns, Value from, Value to,
                                      llvm::function_ref<void(Value k)> beside) {
-  SmallVector<Value> zeros(rows * columns.size(), code.zero(vector)), starts = rowPointers(row, rows);
-  return code.loop(from, to, 1, zeros,
-                   [&](Value k, ValueRange sofar) { return withTerm(k, row, starts, rows, columns, sofar, beside); });
+  SmallVector<Value> starts = rowPointers(row, rows);
+  return widened(code.loop(from, to, 1, zeros(rows * columns.size()), [&](Value k, ValueRange sofar) {
+    return withTerm(k, row, starts, rows, columns, sofar, beside);
+  }));
 }
 
 SmallVector<Value> TileEmitter::sumsOfFew(Value row, int64_t rows, ArrayRef<Column> columns) {
-  SmallVector<Value> all(rows * columns.size(), code.zero(vector)), starts = rowPointers(row, rows);
+  SmallVector<Value> all = zeros(rows * columns.size()), starts = rowPointers(row, rows);
   for (int64_t k = 0; k < K; ++k)
     all = withTerm(code.num(k), row, starts, rows, columns, all, [](Value) {});
-  return all;
+  return widened(all);
 }
 
 SmallVector<Value> TileEmitter::wholeSums(Value row, int64_t rows, ArrayRef<Column> columns) {

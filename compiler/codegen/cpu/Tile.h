@@ -21,6 +21,8 @@ protected:
   mlir::VectorType vector;
   /// The level's, for such elements: a full tile, and columns of a tile of one or two rows.
   int64_t tileRows, tileVectors, wideVectors;
+  /// Lanes of a sum while it is made, the first ones.
+  int64_t lanesOfSums = lanes;
   int64_t K = 0; ///< terms of a sum
   int64_t chunk; ///< terms of a chain
 
@@ -84,6 +86,9 @@ protected:
       Rows tile, llvm::function_ref<void(mlir::Value row, mlir::Value rows)> after = [](mlir::Value, mlir::Value) {});
 
 private:
+  llvm::SmallVector<mlir::Value> zeros(int64_t count);
+  /// Sums with all their lanes, of which the further ones do not count.
+  llvm::SmallVector<mlir::Value> widened(llvm::SmallVector<mlir::Value> sums);
   /// `starts`: what rowPointers gives.
   llvm::SmallVector<mlir::Value> withTerm(mlir::Value k, mlir::Value row, llvm::ArrayRef<mlir::Value> starts,
                                           int64_t rows, llvm::ArrayRef<Column> columns, mlir::ValueRange sums,
