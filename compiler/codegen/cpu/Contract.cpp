@@ -57,6 +57,8 @@ private:
   static constexpr int64_t bytesAhead = 16 << 10;
   // Of so few terms and one vector of columns, as many sums as a long map takes at a time are made when it takes them.
   static constexpr int64_t fewTerms = 8;
+  // A pointer a row, where rows lie apart: more than these leave no registers for others.
+  static constexpr int64_t mostPointers = 8;
   static_assert(rt::panelBytes == partialBytes, "sums that wait are a panel's");
 
   int64_t N;
@@ -87,8 +89,6 @@ private:
     Point start(code.num(0), code.num(0));
     left.pointer =
         e.pointerTo(through.from, through.first.replaceDimsAndSymbols(dims, {}, e.steps.form.dims(), 0), start);
-    // A pointer a row: more than these leave no registers for others.
-    constexpr int64_t mostPointers = 8;
     tileRows = std::min(tileRows, mostPointers);
     left.rowPlaces = told(through.rowPlaces(through.rowsOfBlock + mostPointers - 1));
     left.termPlaces = told(through.termPlaces());
@@ -120,11 +120,11 @@ private:
     return {pointer, code.num(width), width < lanes ? mask : Value(), column, mask, partial};
   }
 
-  /// Asks for rows from the launch's buffers, a line of another row at each term: for those of the next tile while the
-  /// first panel is multiplied, for those of the next task with the second.
+  /// Asks for rows from the launch's buffers, a vector of another row at each term: for those of the next tile while
+  /// the first panel is multiplied, for those of the next task with the second.
   void askForRows(Value row, int64_t rows, Value column, Value k) {
     Value next = code.select(code.compare(arith::CmpIPredicate::eq, column, code.num(0)), code.num(rows), e.rows());
-    Value line = code.div(k, code.num(lanes)), at = code.mul(line, lanes);
+    Value at = code.mul(code.div(k, code.num(lanes)), lanes);
     Value place = code.add(code.mul(code.add(code.add(row, next), code.sub(k, at)), left.rowStride), at);
     for (int64_t line = 0; line < lanes * bytes; line += lineBytes)
       code.prefetch(code.at(left.pointer, code.add(code.mul(place, bytes), line)));
@@ -259,16 +259,17 @@ private:
       overTiles(finish);
   }
 
-  /// Whether a panel's columns fill less than half of a vector, of which registers hold a part.
+  /// Whether a panel's columns fill at most half of a vector, of which registers hold a part.
   bool isNarrow(int64_t width) const {
     return isa<FloatType>(element) && 2 * width <= lanes && lanes * bytes * 8 > e.level.vectorBits;
   }
 
-  /// Such a panel by vectors of its own lanes: tiles have more rows, and their sums all its columns.
+  /// Such a panel by vectors of its own lanes: tiles have more rows, but each number of them has code of its own, and
+  /// none more than may lie apart.
   void emitNarrow(Value pointer, Value column, int64_t width, int64_t valid) {
-    constexpr int64_t mostRows = 8; // each number of rows has code of its own
     int64_t registers = std::max<int64_t>(1, width * bytes * 8 / e.level.vectorBits);
-    int64_t ofAll = std::exchange(tileRows, std::max(tileRows, std::min(mostRows, e.level.registers / registers - 2)));
+    int64_t rows = std::max(tileRows, std::min(mostPointers, e.level.registers / registers - 2));
+    int64_t ofAll = std::exchange(tileRows, rows);
     lanesOfSums = width;
     emitPanel(pointer, column, width, valid);
     lanesOfSums = lanes;

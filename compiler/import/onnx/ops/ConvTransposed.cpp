@@ -281,7 +281,7 @@ void importConvTranspose(Node &n) {
   for (auto [i, along] : llvm::enumerate(*spreads))
     if (along.isOfOne()) {
       c.w = e.part(c.w, 2 + i, along.before, along.count);
-      along = {1, along.count, along.count, 1, 0, along.count};
+      along = along.ofOne();
     }
   Type element = c.x.element();
   c.x = e.widened(c.x), c.w = e.widened(c.w), c.bias = e.widened(c.bias);

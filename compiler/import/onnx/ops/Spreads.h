@@ -19,6 +19,8 @@ struct Spread {
   /// Of a single element, whose weights lie side by side, those that are in the result, which are then all of it. False
   /// where there is more than one element, or more in the result.
   bool isOfOne() const { return size == 1 && gap == 1 && before >= 0 && before + count <= length; }
+  /// That of these weights alone, from the one at `before` on.
+  Spread ofOne() const { return {1, count, count, 1, 0, count}; }
   /// The elements, and the weights of each, that land at a place.
   llvm::SmallVector<std::pair<int64_t, int64_t>> landing(int64_t place) const;
 };
