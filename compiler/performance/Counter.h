@@ -102,8 +102,6 @@ private:
   double countPanels(Contraction c);
   double countPanels(Contraction c, int64_t panels); ///< panels of equal width
   double countLast(Contraction c, const rt::PanelBlock &block);
-  static bool keepsWeights(Contraction c);
-  static double rowsAtOnce(Contraction c); ///< rows that a thread multiplies at a time, by fma
   double rowLoads(Contraction c);
   /// Counts what follows the sums of so many elements, of which a lane has `each`.
   void countEnd(const Step &of, double elements, double each, bool fragments = false);

@@ -110,12 +110,14 @@ double Counter::countPanels(Contraction c) {
 }
 
 /// contract.cuh: a warp's units are panels of 32 columns and some rows, one panel's after the other. Where it keeps the
-/// weights it loads them once a panel, else eight at a time for each unit. plain.cuh, on a device without tensor
+/// weights it loads them once a panel, else a run at a time for each unit. plain.cuh, on a device without tensor
 /// cores: a weight and eight elements for each k.
 double Counter::countPanels(Contraction c, int64_t panels) {
-  double K = double(c.K), atOnce = rowsAtOnce(c), most = 0, loads = 0; // of a panel's weights, by a warp and by all
+  Contraction::Walk walk = c.walk();
+  double K = double(c.K), atOnce = double(walk.rowsAtOnce);
+  double most = 0, loads = 0; // of a panel's weights, by a warp and by all
   int64_t groups = int64_t(std::ceil(rows / atOnce)), units = panels * groups, count = int64_t(warps());
-  bool plain = c.onTensorCores(), keeps = keepsWeights(c);
+  bool plain = c.onTensorCores(), keeps = walk.keepsWeights;
   for (int64_t warp = 0; warp < count; ++warp)
     if (int64_t begin = units * warp / count, end = units * (warp + 1) / count; begin < end) {
       double own = double((end - 1) / groups - begin / groups + 1);
@@ -133,17 +135,11 @@ double Counter::countPanels(Contraction c, int64_t panels) {
   step->products += all * K * atOnce * 32;
   step->sharedBytes += (loads * ofPanel.moves + all * one.moves) * 128;
   // The weights of a run are loaded together, and the next run waits for its products. What a column reads follows.
-  step->chain.l2 += keeps ? most : each * std::ceil(K / (plain ? 4 : 8));
+  step->chain.l2 += keeps ? most : each * std::ceil(K / (plain ? 4 : double(walk.run)));
   step->chain.l2 += most;
   step->chain.fp32 += most * ofPanel.inTurn() + each * (inTurn(K * atOnce, K, std::min(all, warps())) + one.inTurn());
   return each * std::min(atOnce, rows);
 }
-
-/// Of few k the weights of a column stay in registers.
-bool Counter::keepsWeights(Contraction c) {
-  return !c.onTensorCores() && c.K <= std::min<int64_t>(24, numericsChunk(c.op));
-}
-double Counter::rowsAtOnce(Contraction c) { return keepsWeights(c) ? 4 : 8; }
 
 /// Of the elements of a row: four neighbours are one load, where they lie so.
 double Counter::rowLoads(Contraction c) {
@@ -151,10 +147,10 @@ double Counter::rowLoads(Contraction c) {
   return c.K % 4 == 0 || inScratch || copied ? double(c.K / 4 + c.K % 4) : double(c.K);
 }
 
-/// The last one to eight columns: up to 64 k a thread a sum, else half a warp, 16 lanes over k.
+/// The last one to eight columns: a thread a sum, or half a warp, 16 lanes over k.
 double Counter::countLast(Contraction c, const rt::PanelBlock &block) {
   double K = double(c.K), columns = double(block.cols), rounds = std::ceil(K / 16);
-  bool ofThread = K <= 64;
+  bool ofThread = c.isSumOfThread();
   Reading one = {.fp32 = 4, .integer = rounds * 2 + 20, .moves = rounds * 2 + 4};
   if (ofThread)
     one = {.fp32 = block.lanes ? 15.0 : 0.0, .integer = 20, .moves = K + rowLoads(c)};
@@ -187,7 +183,7 @@ void Counter::countEnd(const Step &of, double elements, double each, bool fragme
     // (device/store.cuh). Of fragments each 16 rows are two of a lane, which have no branch between them, and
     // neighbours' addresses are one.
     double atOnce = !isPanels(op)               ? double(ProductTile::of(of, steps, geometry).rows)
-                    : !fragments                ? std::min(rowsAtOnce(Contraction(op)), rows)
+                    : !fragments                ? std::min(double(Contraction(op).walk().rowsAtOnce), rows)
                     : geometry.warps.slices > 1 ? 1
                                                 : 2 * double(geometry.warps.rowTiles);
     if (fragments)

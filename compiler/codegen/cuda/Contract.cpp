@@ -32,6 +32,7 @@ static std::string leftOperand(KernelText &k, ArrayRef<Contraction> layers) {
 /// One call for each run of equal blocks of the weight.
 static std::string panelCalls(Contraction c) {
   std::string all;
+  Contraction::Walk walk = c.walk();
   std::vector<rt::PanelBlock> blocks = rt::planPanels(c.K, c.N);
   for (size_t i = 0; i < blocks.size();) {
     const rt::PanelBlock &first = blocks[i];
@@ -40,10 +41,13 @@ static std::string panelCalls(Contraction c) {
     for (; next < blocks.size() && !first.lanes && !blocks[next].lanes && blocks[next].width == first.width; ++next)
       columns += blocks[next].cols;
     bool one = first.width <= 8; // a thread makes one sum
-    std::string shape = first.lanes && c.K > 64 ? formatv("multiplyLanes<{0}>({1}, ", first.cols, numberText(c.K)).str()
-                        : first.lanes           ? formatv("multiplyTrees<{0}, {1}>(", c.K, first.cols).str()
-                        : one ? formatv("multiplyNarrow<{0}, {1}, {2}>(", c.K, first.width, first.cols).str()
-                              : formatv("multiplyPanels<{0}, {1}, {2}>(", c.K, first.width, numericsChunk(c.op)).str();
+    std::string shape = first.lanes && !c.isSumOfThread()
+                            ? formatv("multiplyLanes<{0}>({1}, ", first.cols, numberText(c.K)).str()
+                        : first.lanes ? formatv("multiplyTrees<{0}, {1}>(", c.K, first.cols).str()
+                        : one         ? formatv("multiplyNarrow<{0}, {1}, {2}>(", c.K, first.width, first.cols).str()
+                                      : formatv("multiplyPanels<{0}, {1}, {2}, {3}, {4}>(", c.K, first.width,
+                                                numericsChunk(c.op), walk.rowsAtOnce, walk.run)
+                                            .str();
     all += formatv("  {0}t.rows, left, weights, {1}, {2}, {3}columns, store);\n", shape, numberText(first.offset),
                    numberText(first.col), first.lanes || one ? "" : numberText(columns) + ", ")
                .str();
@@ -78,8 +82,8 @@ std::string emitContractions(KernelText &k, ArrayRef<Step> steps, StringRef meet
                      formatv("  const auto weights = {0};\n", chosenOf(layersFrom(0, weights.size()), weights)).str() +
                      ending.columns + ending.store;
   text += c.onTensorCores()
-              ? formatv("  multiplyPlain<Product<{0}, {1}, {2}>>(t.rows, left, weights, columns, store);\n", c.math(),
-                        c.K, c.N)
+              ? formatv("  multiplyPlain<Product<{0}, {1}, {2}>, {3}>(t.rows, left, weights, columns, store);\n",
+                        c.math(), c.K, c.N, c.walk().rowsAtOnce)
                     .str()
               : panelCalls(c);
   if (steps.size() == 1)

@@ -61,6 +61,16 @@ bool Contraction::wantsCopies(const Steps &steps, const CudaGeometry &geometry) 
          });
 }
 
+/// The weights of few k, all that is loaded of four rows and their sums, once alone and once added up, are
+/// 24 + 4 x 24 + 2 x 4 of the 128 registers that two blocks of 256 threads leave each other. Of more k a run is for
+/// eight rows, so that it is loaded seldom, while the one before is multiplied.
+Contraction::Walk Contraction::walk() const {
+  constexpr int64_t mostHeld = 24;
+  if (!onTensorCores() && K <= std::min(mostHeld, numericsChunk(op)))
+    return {4, K, true};
+  return {8, 8, false};
+}
+
 int64_t Contraction::copiedStride(const CudaGeometry &geometry) const {
   return isOfWarps(geometry) ? narrowStride(K) : llvm::alignTo(K, 4);
 }

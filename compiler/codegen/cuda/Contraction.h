@@ -34,6 +34,15 @@ struct Contraction {
   bool isCopied(const Steps &steps, const CudaGeometry &geometry) const {
     return geometry.copyOffset >= 0 && wantsCopies(steps, geometry);
   }
+  /// How a warp goes through panels by fma, a lane a column (device/contract.cuh, device/plain.cuh): so many rows of a
+  /// panel at a time, for which it loads a run of weights after the other. A run of all k stays while the rows go by.
+  struct Walk {
+    int64_t rowsAtOnce, run;
+    bool keepsWeights;
+  };
+  Walk walk() const;
+  /// Whether a thread makes a sum of a block of lanes, by fma: else half a warp does.
+  bool isSumOfThread() const { return K <= 64; }
   /// The distance between two copied rows in elements, and the bytes of one.
   int64_t copiedStride(const CudaGeometry &geometry) const;
   int64_t copiedBytes(const CudaGeometry &geometry) const {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The contract family: a tile of rows times a weight that lies in panels (runtime/schema/Layout.h), sums in registers.
 //
-// A warp takes a panel and four or eight rows: a lane is a column, and each weight that it loads meets an element of
-// each row, which all lanes read at the same address, four k at a time. docs/numerics.md fixes the order of every sum;
-// rows, warps and lanes decide none.
+// A warp takes a panel and some rows (Contraction::walk): a lane is a column, and each weight that it loads meets an
+// element of each row, which all lanes read at the same address, four k at a time. docs/numerics.md fixes the order of
+// every sum; rows, warps and lanes decide none.
 #pragma once
 
 #include "tutti/barrier.cuh"
@@ -12,11 +12,6 @@
 #include "tutti/store.cuh"
 
 namespace tutti {
-
-/// Of so many k a lane keeps the weights of its column in registers, while four rows at a time go by: with all that is
-/// loaded of the rows and their sums, once alone and once added up, these are 24 + 4 x 24 + 2 x 4 of the 128 registers
-/// that two blocks of 256 threads leave each other.
-constexpr int mostHeld = 24;
 
 /// The weights of `count` neighbouring k of a column.
 template <int count, int most>
@@ -65,14 +60,13 @@ __device__ __forceinline__ void multiplyRun(float (&sum)[rowsAtOnce], const Left
 
 /// store(row, column, sums of neighbouring columns, what columns(column) reads) for every element of left [rows, K]
 /// times `count` columns of a weight, from `first` on, that lie in panels of `width` columns from `offset` on. All
-/// threads of the block come here.
-template <int K, int width, int chunk, class Left, class Columns, class Store>
+/// threads of the block come here. A `run` of all K weights stays in registers: a warp's units of a panel follow each
+/// other.
+template <int K, int width, int chunk, int rowsAtOnce, int run, class Left, class Columns, class Store>
 __device__ __forceinline__ void multiplyPanels(int rows, const Left &left, Global<const float> weights, int offset,
                                                int first, int count, Columns columns, Store store) {
-  // Of few k the weights stay in registers: a warp's units of a panel follow each other. Of more, a run of weights is
-  // for eight rows, so that it is loaded seldom, while the one before is multiplied.
-  constexpr bool keeps = K <= chunk && K <= mostHeld;
-  constexpr int rowsAtOnce = keeps ? 4 : 8, run = keeps ? K : 8;
+  constexpr bool keeps = run == K;
+  static_assert(!keeps || K <= chunk, "a run has no second chunk");
   static_assert(keeps || K <= chunk || chunk % run == 0, "only the last chunk ends within a run");
   int warp = threadIdx.x / 32, warps = taskThreads() / 32, lane = threadIdx.x % 32;
   int groups = (rows + rowsAtOnce - 1) / rowsAtOnce, units = (count + width - 1) / width * groups;
@@ -157,7 +151,7 @@ __device__ __forceinline__ float laneSum(int K, const Left &left, int row, Globa
   return sum;
 }
 
-/// The same sum by one thread, up to 64 k: what the lanes would have lies in its registers.
+/// The same sum by one thread, of few k: what the lanes would have lies in its registers.
 template <int K, class Left>
 __device__ __forceinline__ float treeSum(const Left &left, int row, Global<const float> weights, int offset) {
   float part[16] = {};

@@ -12,12 +12,11 @@
 namespace tutti {
 
 /// A tile of rows times a weight that lies in matrices (runtime/schema/Layout.h), by fma, its words straight from
-/// global memory: a warp takes 32 columns and eight rows, a lane is a column.
-template <class P, class Left, class Columns, class Store>
+/// global memory: a warp takes 32 columns and so many rows, a lane is a column.
+template <class P, int rowsAtOnce, class Left, class Columns, class Store>
 __device__ __forceinline__ void multiplyPlain(int rows, const Left &left, Global<const uint32_t> weights,
                                               Columns columns, Store store) {
   using Math = typename P::Math;
-  constexpr int rowsAtOnce = 8;
   int warp = threadIdx.x / 32, warps = taskThreads() / 32, lane = threadIdx.x % 32;
   int groups = (rows + rowsAtOnce - 1) / rowsAtOnce, panels = (P::N + 31) / 32;
   for (int unit = warp; unit < panels * groups; unit += warps) {
