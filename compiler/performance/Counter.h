@@ -68,8 +68,10 @@ private:
   double termsOf(ContractOp op);
   double warps() const { return double(geometry.threads) / 32; }
 
-  /// The bytes of a value in global memory, of all members or of one.
-  double bytesOf(mlir::Value value, bool ofAll);
+  /// The bytes of a member's value in global memory.
+  double bytesOf(mlir::Value value);
+  /// The same of all members'.
+  double bytesOfAll(mlir::Value value);
   /// The bytes that a block reads of a value: its tile's rows, or all of its member's if the value has other rows.
   double bytesOfBlock(mlir::Value value);
   void countMemory();

@@ -98,37 +98,40 @@ double Counter::termsOf(ContractOp op) { return product(op.mixedSizes()); }
 
 static Type elementOf(Value value) { return typeOf(value).getElementType(); }
 
-double Counter::bytesOf(Value value, bool ofAll) {
+double Counter::bytesOf(Value value) {
   RankedTensorType type = typeOf(value);
   Sizes own = getSizes(type);
-  double copies = 1;
-  if (RowForm::of(type).lifted) {
-    copies = ofAll ? double(valueOf(own.front(), sizes)) : 1;
+  if (RowForm::of(type).lifted)
     own.erase(own.begin());
-  }
   if (ContractOp reader = isa<BlockArgument>(value) ? readerOfWeight(value) : ContractOp()) {
     Contraction c(reader); // weights lie padded
-    return copies * double(rt::layoutBytes(c.layout(), c.K, c.N));
+    return double(rt::layoutBytes(c.layout(), c.K, c.N));
   }
-  return copies * product(own) * double(storageBytes(type.getElementType()));
+  return product(own) * double(storageBytes(type.getElementType()));
+}
+
+double Counter::bytesOfAll(Value value) {
+  RankedTensorType type = typeOf(value);
+  double copies = RowForm::of(type).lifted ? double(valueOf(getSizes(type).front(), sizes)) : 1;
+  return copies * bytesOf(value);
 }
 
 double Counter::bytesOfBlock(Value value) {
   RowForm form = RowForm::of(typeOf(value));
-  double all = bytesOf(value, false);
+  double all = bytesOf(value);
   return form.rows == steps.form.rows && rowsInAll > 0 ? all * rows / rowsInAll : all;
 }
 
 void Counter::countMemory() {
   for (BlockArgument argument : kernel.getBody().getArguments())
     if (!argument.use_empty())
-      work.dramBytes += bytesOf(argument, true);
+      work.dramBytes += bytesOfAll(argument);
   for (auto &[value, place] : steps.places)
     if (place.kind == Place::result)
-      work.dramBytes += bytesOf(value, true);
+      work.dramBytes += bytesOfAll(value);
   for (HeadOp head : steps.heads)
     if (!steps.places.contains(head.getResult()))
-      work.dramBytes += bytesOf(head.getResult(), true);
+      work.dramBytes += bytesOfAll(head.getResult());
   kernel.getBody().walk([&](ContractOp op) {
     if (std::optional<Size> flops = op.flops())
       work.flops += double(valueOf(*flops, sizes));

@@ -87,15 +87,18 @@ bool isReadByRows(Operation *op) {
   });
 }
 
+/// How what nobody makes is read in another shape: as it lies, or as a view, which has that shape, too.
+enum class Given : bool { asItLies, asView };
+
 /// Where the makers of a value read their operands, if they are computed in another shape, each element at `place` of
-/// the one that they have; nothing where they cannot be. What nobody makes lies there, too, if that is a view.
+/// the one that they have; nothing where they cannot be.
 using Accesses = llvm::DenseMap<MapOp, SmallVector<AffineMap>>;
-std::optional<Accesses> accessesAt(const Makers &makers, AffineMap place, ArrayRef<Size> sizes, bool isView) {
+std::optional<Accesses> accessesAt(const Makers &makers, AffineMap place, ArrayRef<Size> sizes, Given given) {
   Accesses accesses;
   for (MapOp map : makers.inOrder())
     for (auto [i, input] : llvm::enumerate(map.getInputs())) {
       bool isMade = llvm::is_contained(makers.inOrder(), input.getDefiningOp());
-      if (makers.readsOwnPlace(map, i) && (isMade || isView))
+      if (makers.readsOwnPlace(map, i) && (isMade || given == Given::asView))
         accesses[map].push_back(AffineMap::getMultiDimIdentityMap(sizes.size(), map.getContext()));
       else if (std::optional<AffineMap> there = composed(map.getAccess(i), place, sizes))
         accesses[map].push_back(*there);
@@ -137,7 +140,7 @@ struct RaiseReshape : OpRewritePattern<ReshapeOp> {
     FailureOr<AffineMap> place = op.operandMap();
     if (!makers || failed(place))
       return failure();
-    std::optional<Accesses> accesses = accessesAt(*makers, *place, getSizes(op.getType()), true);
+    std::optional<Accesses> accesses = accessesAt(*makers, *place, getSizes(op.getType()), Given::asView);
     if (!accesses)
       return failure();
     for (const auto &[map, each] : *accesses)
@@ -188,7 +191,7 @@ struct ComputeMoved : OpRewritePattern<MapOp> {
     for (MapOp map : makers->inOrder())
       for (auto [i, input] : llvm::enumerate(map.getInputs()))
         reads += makers->readsOwnPlace(map, i) && !llvm::is_contained(makers->inOrder(), input.getDefiningOp());
-    std::optional<Accesses> accesses = accessesAt(*makers, *place, sizes, false);
+    std::optional<Accesses> accesses = accessesAt(*makers, *place, sizes, Given::asItLies);
     if (reads != 1 || !accesses)
       return failure();
     for (const auto &[map, each] : *accesses)

@@ -64,9 +64,11 @@ static std::string scan(KernelText &k, ScanOp op, const std::string &lines, Arra
 }
 
 /// An arg is a choice of one.
-static std::string choice(KernelText &k, Operation *op, int64_t count, bool last, const std::string &lines,
-                          ArrayRef<std::string> dims) {
+static std::string choice(KernelText &k, Operation *op, const std::string &lines, ArrayRef<std::string> dims) {
   Value x = op->getOperand(0), result = op->getResult(0);
+  auto arg = dyn_cast<ArgOp>(op);
+  int64_t count = arg ? 1 : int64_t(cast<TopOp>(op).getCount());
+  bool last = arg && arg.getLast();
   return overRows(
       k, formatv("chooseInRows<{0}, {1}, {2}>(t.rows", RowForm::of(typeOf(x)).columns.getFixed(), count, last).str(), x,
       keyText(op), lines, dims, "int row, int column, long long place",
@@ -122,10 +124,9 @@ std::string zeroText(KernelText &k, Value value) {
 static std::string phase(KernelText &k, Operation *op, const std::string &lines, const std::vector<std::string> &dims) {
   return llvm::TypeSwitch<Operation *, std::string>(op)
       .Case([&](ReduceOp reduce) { return reduction(k, reduce, lines, dims); })
-      .Case([&](ArgOp arg) { return choice(k, op, 1, arg.getLast(), lines, dims); })
+      .Case<ArgOp, TopOp>([&](auto) { return choice(k, op, lines, dims); })
       .Case([&](ScanOp scanned) { return scan(k, scanned, lines, dims); })
       .Case([&](ScatterOp put) { return scatter(k, put, lines, dims); })
-      .Case([&](TopOp top) { return choice(k, op, top.getCount(), false, lines, dims); })
       .Default([&](Operation *) {
         k.cannot("no text for the phase " + op->getName().getStringRef());
         return "";

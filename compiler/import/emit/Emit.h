@@ -14,6 +14,18 @@ struct Quantized {
   int64_t axis; ///< counted from the end when negative
 };
 
+/// What becomes of axes that are reduced: they vanish, or stay with length 1. ONNX's keepdims.
+enum class Axes : bool { drop, keep };
+/// Which of equal elements is chosen. ONNX's select_last_index.
+enum class Tie : bool { first, last };
+/// What a contraction multiplies: its operands' numbers, or bytes, of which a word has four.
+enum class Factors : bool { numbers, bytes };
+/// Which elements a scan combines for a place: its own and those before it, or behind it if `reverse`; not its own if
+/// `exclusive`.
+struct ScanRange {
+  bool exclusive, reverse;
+};
+
 /// Every primitive returns nothing when an operand is nothing or when it fails; the first failure since `takeProblem`
 /// is kept. So a node's import reads straight on, and is asked once at its end.
 class Emit : public ModuleBuilder {
@@ -25,10 +37,10 @@ public:
     return x ? pointwise(Op::getOperationName(), {x}, x.element()) : Operand();
   }
   template <typename Op> Operand binary(const Operand &a, const Operand &b) {
-    return binary(Op::getOperationName(), a, b, false);
+    return binary(Op::getOperationName(), a, b, a.element());
   }
   template <typename Op> Operand compare(const Operand &a, const Operand &b) {
-    return binary(Op::getOperationName(), a, b, true);
+    return binary(Op::getOperationName(), a, b, mlir::IntegerType::get(&context, 1));
   }
   Operand add(const Operand &a, const Operand &b) { return binary<AddOp>(a, b); }
   Operand sub(const Operand &a, const Operand &b) { return binary<SubOp>(a, b); }
@@ -47,18 +59,17 @@ public:
   static constexpr llvm::StringLiteral batchLabels = "bhacdefgijlmopqruvwxyz";
   /// The labels of so many axes of batch and rows; nothing where they are too many.
   static std::optional<std::string> rowLabels(size_t axes);
-  /// `bytes`: of words of four bytes each.
-  Operand contract(const Operand &a, const Operand &b, llvm::StringRef spec, bool bytes = false);
+  Operand contract(const Operand &a, const Operand &b, llvm::StringRef spec, Factors factors = Factors::numbers);
 
   // Along axes, none negative.
-  /// `axes`: distinct. Without `keep` the axes vanish.
-  Operand reduce(ReduceKind kind, const Operand &x, llvm::ArrayRef<int64_t> axes, bool keep);
-  Operand arg(ArgKind kind, const Operand &x, int64_t axis, bool last, bool keep);
+  /// `axes`: distinct.
+  Operand reduce(ReduceKind kind, const Operand &x, llvm::ArrayRef<int64_t> axes, Axes reduced);
+  Operand arg(ArgKind kind, const Operand &x, int64_t axis, Tie tie, Axes reduced);
   /// e^(x - max) / sum
   Operand softmax(const Operand &x, int64_t axis);
-  Operand scan(ScanKind kind, const Operand &x, int64_t axis, bool exclusive, bool reverse);
+  Operand scan(ScanKind kind, const Operand &x, int64_t axis, ScanRange range);
   /// Along the last axis: the places of the largest, or of the smallest, elements.
-  Operand top(const Operand &x, int64_t count, bool smallest);
+  Operand top(ArgKind kind, const Operand &x, int64_t count);
   /// x without the axes named, which have length 1.
   Operand dropAxes(const Operand &x, llvm::ArrayRef<int64_t> axes);
   /// x without an axis along which it is the same; nothing where that is not known.
@@ -116,7 +127,7 @@ public:
   const Quantized *quantized(const Operand &x) const;
 
 private:
-  Operand binary(llvm::StringRef name, const Operand &a, const Operand &b, bool comparison);
+  Operand binary(llvm::StringRef name, const Operand &a, const Operand &b, mlir::Type element);
   Operand placed(const Operand &x, const Operand &updates, const Operand &indices, int64_t width, bool ofBlocks);
   /// Whether a float type holds each of the integers as it is.
   bool isHeld(const Operand &integers, mlir::Type element);
@@ -124,7 +135,7 @@ private:
   std::optional<bool> uniformMask(const Operand &condition);
   Operand pointwise(llvm::StringRef name, llvm::ArrayRef<Operand> xs, mlir::Type element);
   Operand shapeArithmetic(llvm::StringRef name, const Operand &a, const Operand &b);
-  Operand reduceShape(ReduceKind kind, const ShapeValue &x, bool keep);
+  Operand reduceShape(ReduceKind kind, const ShapeValue &x, Axes reduced);
   // What the primitives make of numbers of rows (RowNumbers.cpp).
   Operand pointwiseOfRows(llvm::StringRef name, llvm::ArrayRef<Operand> xs, llvm::ArrayRef<Size> sizes,
                           mlir::Type element);
@@ -152,7 +163,7 @@ private:
   // is.
   std::optional<Operand> pointwiseBelowReshape(llvm::StringRef name, llvm::ArrayRef<Operand> xs, mlir::Type element);
   std::optional<Operand> contractBelowReshape(const Operand &a, const Operand &b, const ContractSpec &labels,
-                                              bool bytes);
+                                              Factors factors);
   std::optional<Operand> sliceBelowReshape(const Operand &x, llvm::ArrayRef<int64_t> starts,
                                            llvm::ArrayRef<int64_t> lengths, llvm::ArrayRef<int64_t> steps);
   std::optional<Operand> concatBelowReshape(llvm::ArrayRef<Operand> xs, int64_t axis);

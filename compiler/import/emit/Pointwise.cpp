@@ -78,14 +78,14 @@ Operand Emit::pointwise(StringRef name, ArrayRef<Operand> xs, Type element) {
   return inner == *sizes ? result : reshape(result, *sizes);
 }
 
-Operand Emit::binary(StringRef name, const Operand &a, const Operand &b, bool comparison) {
+Operand Emit::binary(StringRef name, const Operand &a, const Operand &b, Type element) {
   if (!a || !b)
     return Operand();
   if ((a.isShape() || b.isShape()) && !a.isRowNumbers() && !b.isRowNumbers())
     return shapeArithmetic(name, a, b);
   if (a.element() != b.element())
     return malformed("operands of types " + elementName(a.element()) + " and " + elementName(b.element()));
-  return pointwise(name, {a, b}, comparison ? IntegerType::get(&context, 1) : a.element());
+  return pointwise(name, {a, b}, element);
 }
 
 /// Whether all elements of a view are one.

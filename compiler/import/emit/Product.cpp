@@ -211,7 +211,7 @@ std::optional<std::string> Emit::rowLabels(size_t axes) {
   return batchLabels.take_front(axes - 1).str() + "s";
 }
 
-Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec, bool bytes) {
+Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec, Factors factors) {
   if (!a || !b)
     return Operand();
   std::optional<ContractSpec> labels = ContractSpec::parse(spec);
@@ -225,7 +225,7 @@ Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec, bool 
     Type wide = Float32Type::get(&context);
     return cast(contract(cast(a, wide), cast(b, wide), spec), a.element());
   }
-  if (std::optional<Operand> result = contractBelowReshape(a, b, *labels, bytes))
+  if (std::optional<Operand> result = contractBelowReshape(a, b, *labels, factors))
     return *result;
   // Rows times a weight of one column, spelled as a vector.
   char column = labels->freeLabel();
@@ -254,7 +254,7 @@ Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec, bool 
   for (char label : labels->result)
     result.push_back(sizeOf[label]);
   SmallVector<NamedAttribute> attributes{{StringAttr::get(&context, "spec"), StringAttr::get(&context, spec)}};
-  if (bytes)
+  if (factors == Factors::bytes)
     attributes.emplace_back(StringAttr::get(&context, "bytes"), UnitAttr::get(&context));
   return op(ContractOp::getOperationName(), getTensorType(result, a.element()), {a, b}, attributes, work);
 }

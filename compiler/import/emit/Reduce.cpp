@@ -26,13 +26,13 @@ Operand Emit::flattenFrom(const Operand &x, int64_t axis) {
   return reshape(x, sizes);
 }
 
-Operand Emit::reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, bool keep) {
+Operand Emit::reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, Axes reduced) {
   if (!x)
     return Operand();
   if (axes.empty())
     return x;
   if (x.isShape())
-    return reduceShape(kind, x.shape(), keep);
+    return reduceShape(kind, x.shape(), reduced);
   SmallVector<int64_t> sorted(axes);
   llvm::sort(sorted);
   Sizes sizes = x.sizes();
@@ -41,7 +41,7 @@ Operand Emit::reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, 
     for (auto [i, size] : llvm::enumerate(sizes))
       if (!llvm::is_contained(sorted, int64_t(i)))
         kept.push_back(size);
-    return *below && !keep ? reshape(*below, kept) : *below;
+    return *below && reduced == Axes::drop ? reshape(*below, kept) : *below;
   }
   for (int64_t axis : sorted) {
     if (!isKnown(x, axis, "reduces"))
@@ -55,14 +55,14 @@ Operand Emit::reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, 
   Operand rows = row ? flattenFrom(x, *row) : x;
   if (!rows)
     return Operand();
-  Sizes reduced(sizes);
+  Sizes own(sizes);
   if (row)
-    reduced.truncate(*row + 1);
-  Operand result = op(ReduceOp::getOperationName(), getTensorType(reduced, x.element()), {rows},
+    own.truncate(*row + 1);
+  Operand result = op(ReduceOp::getOperationName(), getTensorType(own, x.element()), {rows},
                       {{StringAttr::get(&context, "kind"), ReduceKindAttr::get(&context, kind)},
                        numbers("axes", row ? ArrayRef<int64_t>(*row) : ArrayRef<int64_t>(sorted))});
   result = reshape(result, sizes);
-  return keep ? result : dropAxes(result, sorted);
+  return reduced == Axes::keep ? result : dropAxes(result, sorted);
 }
 
 Operand Emit::dropAxes(const Operand &x, ArrayRef<int64_t> axes) {
@@ -75,7 +75,7 @@ Operand Emit::dropAxes(const Operand &x, ArrayRef<int64_t> axes) {
   return reshape(x, kept);
 }
 
-Operand Emit::arg(ArgKind kind, const Operand &x, int64_t axis, bool last, bool keep) {
+Operand Emit::arg(ArgKind kind, const Operand &x, int64_t axis, Tie tie, Axes reduced) {
   if (!isKnown(x, axis, "compares along"))
     return Operand();
   Sizes sizes = x.sizes();
@@ -84,15 +84,15 @@ Operand Emit::arg(ArgKind kind, const Operand &x, int64_t axis, bool last, bool 
   sizes[axis] = Size(1);
   SmallVector<NamedAttribute> attributes{{StringAttr::get(&context, "kind"), ArgKindAttr::get(&context, kind)},
                                          number("axis", axis)};
-  if (last)
+  if (tie == Tie::last)
     attributes.emplace_back(StringAttr::get(&context, "last"), UnitAttr::get(&context));
   Operand result = op(ArgOp::getOperationName(), getTensorType(sizes, IntegerType::get(&context, 64)), {x}, attributes);
-  return keep ? result : dropAxes(result, axis);
+  return reduced == Axes::keep ? result : dropAxes(result, axis);
 }
 
 Operand Emit::softmax(const Operand &x, int64_t axis) {
-  Operand power = unary<ExpOp>(sub(x, reduce(ReduceKind::max, x, axis, true)));
-  return div(power, reduce(ReduceKind::sum, power, axis, true));
+  Operand power = unary<ExpOp>(sub(x, reduce(ReduceKind::max, x, axis, Axes::keep)));
+  return div(power, reduce(ReduceKind::sum, power, axis, Axes::keep));
 }
 
 Operand Emit::moveAxis(const Operand &x, int64_t from, int64_t to) {
@@ -104,7 +104,7 @@ Operand Emit::moveAxis(const Operand &x, int64_t from, int64_t to) {
   return transpose(x, permutation);
 }
 
-Operand Emit::scan(ScanKind kind, const Operand &x, int64_t axis, bool exclusive, bool reverse) {
+Operand Emit::scan(ScanKind kind, const Operand &x, int64_t axis, ScanRange range) {
   if (!isKnown(x, axis, "sums along"))
     return Operand();
   // The axes behind this one keep their places where their lengths are known; else it is moved behind them. Whether
@@ -118,15 +118,15 @@ Operand Emit::scan(ScanKind kind, const Operand &x, int64_t axis, bool exclusive
   SmallVector<NamedAttribute> attributes{{StringAttr::get(&context, "kind"), ScanKindAttr::get(&context, kind)}};
   if (moves || *step != Size(1))
     attributes.push_back(number("step", moves ? 1 : step->getFixed()));
-  if (exclusive)
+  if (range.exclusive)
     attributes.emplace_back(StringAttr::get(&context, "exclusive"), UnitAttr::get(&context));
-  if (reverse)
+  if (range.reverse)
     attributes.emplace_back(StringAttr::get(&context, "reverse"), UnitAttr::get(&context));
   Operand result = op(ScanOp::getOperationName(), getTensorType(rows.sizes(), rows.element()), {rows}, attributes);
   return moves ? moveAxis(result, x.rank() - 1, axis) : reshape(result, sizes);
 }
 
-Operand Emit::top(const Operand &x, int64_t count, bool smallest) {
+Operand Emit::top(ArgKind kind, const Operand &x, int64_t count) {
   int64_t last = x ? x.rank() - 1 : 0;
   if (!isKnown(x, last, "chooses among"))
     return Operand();
@@ -137,7 +137,7 @@ Operand Emit::top(const Operand &x, int64_t count, bool smallest) {
     return malformed("chooses " + Twine(count) + " elements of " + sizes[last].str());
   sizes[last] = Size(count);
   SmallVector<NamedAttribute> attributes{number("count", count)};
-  if (smallest)
+  if (kind == ArgKind::min)
     attributes.emplace_back(StringAttr::get(&context, "smallest"), UnitAttr::get(&context));
   return op(TopOp::getOperationName(), getTensorType(sizes, IntegerType::get(&context, 64)), {x}, attributes);
 }

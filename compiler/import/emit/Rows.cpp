@@ -102,7 +102,7 @@ std::optional<Operand> Emit::pointwiseBelowReshape(StringRef name, ArrayRef<Oper
 }
 
 std::optional<Operand> Emit::contractBelowReshape(const Operand &a, const Operand &b, const ContractSpec &labels,
-                                                  bool bytes) {
+                                                  Factors factors) {
   std::optional<Mixing> mixed = mixing(a);
   if (!mixed)
     return std::nullopt;
@@ -115,7 +115,7 @@ std::optional<Operand> Emit::contractBelowReshape(const Operand &a, const Operan
     return std::nullopt;
   std::string behind = labels.result.substr(front);
   Operand result =
-      contract(unmixed(*this, *mixed, a), b, names + rest + "," + labels.rhs + "->" + names + behind, bytes);
+      contract(unmixed(*this, *mixed, a), b, names + rest + "," + labels.rhs + "->" + names + behind, factors);
   if (!result)
     return result;
   Sizes sizes = mixed->after, own = result.sizes();
@@ -134,7 +134,7 @@ std::optional<Operand> Emit::reduceBelowReshape(ReduceKind kind, const Operand &
     there.push_back(axis - front + int64_t(mixed->before.size()));
     sizes[axis] = Size(1);
   }
-  Operand result = reduce(kind, unmixed(*this, *mixed, x), there, true);
+  Operand result = reduce(kind, unmixed(*this, *mixed, x), there, Axes::keep);
   return result ? reshape(result, sizes) : result;
 }
 

@@ -78,7 +78,7 @@ static std::optional<Size> compute(StringRef name, const Size &a, const Size &b)
   return std::nullopt;
 }
 
-Operand Emit::reduceShape(ReduceKind kind, const ShapeValue &x, bool keep) {
+Operand Emit::reduceShape(ReduceKind kind, const ShapeValue &x, Axes reduced) {
   StringRef name = kind == ReduceKind::prod  ? MulOp::getOperationName()
                    : kind == ReduceKind::sum ? AddOp::getOperationName()
                    : kind == ReduceKind::max ? MaxOp::getOperationName()
@@ -91,7 +91,7 @@ Operand Emit::reduceShape(ReduceKind kind, const ShapeValue &x, bool keep) {
     return unsupported(quote(stringifyReduceKind(kind)) + " of sizes " + tutti::str(x.elements) +
                            ", which is no product of sizes",
                        toBind(x.elements));
-  return shape({{*all}, keep, x.element});
+  return shape({{*all}, reduced == Axes::keep, x.element});
 }
 
 /// Whether two sizes are equal, if that is so at every call or at none.

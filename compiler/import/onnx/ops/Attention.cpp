@@ -108,14 +108,14 @@ static Operand weightsOf(Emit &e, const Operand &scores, const Operand &bias) {
   if (!scores)
     return Operand();
   int64_t axis = scores.rank() - 1;
-  Operand most = e.reduce(ReduceKind::max, scores, axis, true), blind;
+  Operand most = e.reduce(ReduceKind::max, scores, axis, Axes::keep), blind;
   if (!everyRowSees(e, bias)) {
-    Operand best = e.reduce(ReduceKind::max, bias, bias.rank() - 1, true);
+    Operand best = e.reduce(ReduceKind::max, bias, bias.rank() - 1, Axes::keep);
     blind = e.compare<EqualOp>(best, e.scalar(-infinity, best));
     most = e.select(blind, e.scalar(0, most), most);
   }
   Operand power = e.unary<ExpOp>(e.sub(scores, most));
-  Operand y = e.div(power, e.reduce(ReduceKind::sum, power, axis, true));
+  Operand y = e.div(power, e.reduce(ReduceKind::sum, power, axis, Axes::keep));
   return blind ? e.select(blind, e.scalar(0, y), y) : y;
 }
 

@@ -73,7 +73,7 @@ Operand multiplyWords(Emit &e, const Operand &a, const Operand &p, const Operand
     u = e.add(u, e.scalar(more, u));
   if (!weight || !u)
     return Operand();
-  Operand sum = e.contract(wordsOf(e, u), asParameter(weight->words), *rows + "k,kn->" + *rows + "n", /*bytes=*/true);
+  Operand sum = e.contract(wordsOf(e, u), asParameter(weight->words), *rows + "k,kn->" + *rows + "n", Factors::bytes);
   if (p || more) {
     std::optional<double> known = p ? p.scalarForProgram() : 0;
     for (int64_t &each : weight->sums.ints)
@@ -85,7 +85,7 @@ Operand multiplyWords(Emit &e, const Operand &a, const Operand &p, const Operand
     HostTensor numbers = zero ? *zero : HostTensor::zeros(word, {});
     for (int64_t &each : numbers.ints)
       each -= less;
-    sum = e.sub(sum, e.mul(e.reduce(ReduceKind::sum, u, {a.rank() - 1}, /*keep=*/true), asParameter(numbers)));
+    sum = e.sub(sum, e.mul(e.reduce(ReduceKind::sum, u, {a.rank() - 1}, Axes::keep), asParameter(numbers)));
   }
   return sum;
 }

@@ -6,10 +6,7 @@ using namespace mlir;
 
 namespace tutti {
 
-template <typename Numbers> static Operand listOf(Type element, const Numbers &numbers, bool vector) {
-  SmallVector<int64_t> dims;
-  if (vector)
-    dims.push_back(numbers.size());
+template <typename Numbers> static Operand constantOf(Type element, ArrayRef<int64_t> dims, const Numbers &numbers) {
   HostTensor tensor = HostTensor::zeros(element, dims);
   if (tensor.isFloat())
     tensor.floats.assign(numbers.begin(), numbers.end());
@@ -24,13 +21,13 @@ void importConstant(Node &n) {
   if (n.hasAttr("value"))
     n.set(0, n.tensorAttr("value"));
   else if (n.hasAttr("value_float"))
-    n.set(0, listOf(real, SmallVector<double>{n.floatAttr("value_float", 0)}, false));
+    n.set(0, constantOf(real, {}, SmallVector<double>{n.floatAttr("value_float", 0)}));
   else if (n.hasAttr("value_int"))
-    n.set(0, listOf(integer, SmallVector<int64_t>{n.intAttr("value_int", 0)}, false));
+    n.set(0, constantOf(integer, {}, SmallVector<int64_t>{n.intAttr("value_int", 0)}));
   else if (auto floats = n.floatsAttr("value_floats"))
-    n.set(0, listOf(real, *floats, true));
+    n.set(0, constantOf(real, {int64_t(floats->size())}, *floats));
   else if (auto ints = n.intsAttr("value_ints"))
-    n.set(0, listOf(integer, *ints, true));
+    n.set(0, constantOf(integer, {int64_t(ints->size())}, *ints));
   else
     n.emit.unsupported("a constant that is sparse or holds strings");
 }
@@ -39,7 +36,7 @@ void importConstantOfShape(Node &n) {
   std::optional<Sizes> sizes = n.lengthsIn(0);
   if (!sizes)
     return;
-  Operand value = listOf(Float32Type::get(&n.emit.context), SmallVector<double>{0}, false);
+  Operand value = constantOf(Float32Type::get(&n.emit.context), {}, SmallVector<double>{0});
   if (n.hasAttr("value"))
     value = n.tensorAttr("value");
   if (!value)

@@ -204,7 +204,7 @@ static Operand sumOfLandings(Node &n, const Convolution &c, ArrayRef<Spread> spr
     return Operand();
   Operand products = productsOf(e, c.x, c.w, c.groups, weights);
   Operand landed = products ? takenAt(e, products, {counts.windows, counts.elements}, *places) : products;
-  return withBias(e, e.reduce(ReduceKind::sum, landed, {2}, false), c.bias);
+  return withBias(e, e.reduce(ReduceKind::sum, landed, {2}, Axes::drop), c.bias);
 }
 
 /// Whether at steps of one products and what lands at each place are sooner had than windows, which reach beyond a

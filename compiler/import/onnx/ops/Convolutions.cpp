@@ -106,7 +106,7 @@ static Operand productOfGathered(Node &n, const Operand &x, const Operand &w, Ar
   if (alone) {
     Operand factors = e.reshape(e.transpose(weights, {3, 0, 1, 2}), {elements, x.sizes()[1]});
     rows = e.reshape(rows, {batch, Size(count), elements, x.sizes()[1]});
-    return e.reduce(ReduceKind::sum, e.mul(rows, factors), {2}, false);
+    return e.reduce(ReduceKind::sum, e.mul(rows, factors), {2}, Axes::drop);
   }
   weights = e.reshape(e.transpose(weights, {0, 3, 2, 1}), {Size(groups), terms, each});
   rows = e.reshape(e.transpose(rows, {0, 1, 3, 2, 4}), {batch, Size(count), Size(groups), terms});

@@ -176,7 +176,7 @@ private:
       else
         axes.push_back(axis);
     }
-    term.x = e.reduce(ReduceKind::sum, term.x, axes, false);
+    term.x = e.reduce(ReduceKind::sum, term.x, axes, Axes::drop);
     term.labels = left;
   }
 

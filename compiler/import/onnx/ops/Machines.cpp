@@ -37,7 +37,7 @@ Operand Kernel::apply(Node &n, const Operand &x, int64_t count, const Twine &exp
   auto number = [&](size_t i) { return e.scalar(parameters[i], x); };
   if (type == "RBF") { // e^(-gamma |x - vector|^2)
     Operand d = e.sub(e.reshape(x, {x.sizes()[0], Size(1), Size(features)}), support);
-    Operand square = e.reduce(ReduceKind::sum, e.mul(d, d), 2, false);
+    Operand square = e.reduce(ReduceKind::sum, e.mul(d, d), 2, Axes::drop);
     return e.unary<ExpOp>(e.mul(square, e.scalar(-parameters[0], x)));
   }
   Operand k = e.contract(x, e.transpose(support, {1, 0}), "bk,kn->bn");
@@ -127,7 +127,7 @@ struct Pairs {
     Operand first = e.cast(e.compare<GreaterOp>(decisions, e.scalar(0, decisions)), real);
     Operand all = e.add(e.contract(first, floatsOf(e, change, {count(), classes}, real), "bk,kn->bn"),
                         floatsOf(e, votes, {classes}, real));
-    return e.arg(ArgKind::max, all, 1, false, false);
+    return e.arg(ArgKind::max, all, 1, Tie::first, Axes::drop);
   }
 
   /// Probabilities of the classes from those that the first of each two is right: Wu, Lin and Weng, JMLR 5 (2004),
@@ -151,7 +151,7 @@ Operand Pairs::coupled(Emit &e, const Operand &pairs) const {
   Operand three = e.concat({pairs, e.sub(one, pairs), e.broadcast(zero, {rows, Size(1)})}, 1);
   Operand r = e.reshape(e.gather(three, e.list(places), 1), {rows, all, all}), turned = e.transpose(r, {0, 2, 1});
   // Q[i, j] = -r[j, i] r[i, j], on the diagonal the sum of r[j, i]^2.
-  Operand diagonal = e.reduce(ReduceKind::sum, e.mul(r, r), 1, false);
+  Operand diagonal = e.reduce(ReduceKind::sum, e.mul(r, r), 1, Axes::drop);
   SmallVector<double> unit(classes * classes, 0);
   for (int64_t i = 0; i < classes; ++i)
     unit[i * classes + i] = 1;
@@ -160,9 +160,9 @@ Operand Pairs::coupled(Emit &e, const Operand &pairs) const {
   Operand p = e.broadcast(e.scalar(1.0 / double(classes), pairs), {rows, all});
   constexpr int rounds = 5;
   for (int round = 0; round < rounds; ++round) {
-    Operand qp = e.reduce(ReduceKind::sum, e.mul(q, e.reshape(p, {rows, Size(1), all})), 2, false);
-    Operand pqp = e.reduce(ReduceKind::sum, e.mul(p, qp), 1, true);
-    Operand error = e.reduce(ReduceKind::max, e.unary<AbsOp>(e.sub(qp, pqp)), 1, true);
+    Operand qp = e.reduce(ReduceKind::sum, e.mul(q, e.reshape(p, {rows, Size(1), all})), 2, Axes::drop);
+    Operand pqp = e.reduce(ReduceKind::sum, e.mul(p, qp), 1, Axes::keep);
+    Operand error = e.reduce(ReduceKind::max, e.unary<AbsOp>(e.sub(qp, pqp)), 1, Axes::keep);
     Operand isOver = e.compare<GreaterOp>(e.scalar(0.005 / double(classes), pairs), error), before = p;
     for (int64_t t = 0; t < classes; ++t) {
       Operand own = e.part(qp, 1, t, 1), square = e.part(diagonal, 1, t, 1),
@@ -202,7 +202,7 @@ void importSVMClassifier(Node &n) {
       return;
     Operand scores = linearScores(n, x, int64_t(classes), coefficients, SmallVector<double>(classes, rho.front()));
     if (scores)
-      n.set(0, labelsAt(e, labels, e.arg(ArgKind::max, scores, 1, false, false)));
+      n.set(0, labelsAt(e, labels, e.arg(ArgKind::max, scores, 1, Tie::first, Axes::drop)));
     n.set(1, scores);
     return;
   }

@@ -80,11 +80,11 @@ void importNormalizer(Node &n) {
   int64_t last = x.rank() - 1;
   Operand norm;
   if (kind == "MAX")
-    norm = e.reduce(ReduceKind::max, e.unary<AbsOp>(x), last, true);
+    norm = e.reduce(ReduceKind::max, e.unary<AbsOp>(x), last, Axes::keep);
   else if (kind == "L1")
-    norm = e.reduce(ReduceKind::sum, e.unary<AbsOp>(x), last, true);
+    norm = e.reduce(ReduceKind::sum, e.unary<AbsOp>(x), last, Axes::keep);
   else if (kind == "L2")
-    norm = e.unary<SqrtOp>(e.reduce(ReduceKind::sum, e.mul(x, x), last, true));
+    norm = e.unary<SqrtOp>(e.reduce(ReduceKind::sum, e.mul(x, x), last, Axes::keep));
   else
     e.malformed("attribute 'norm' is " + quote(kind) + ", expected MAX, L1 or L2");
   Operand zero = e.scalar(0, x);
@@ -258,7 +258,7 @@ void importLabelEncoder(Node &n) {
     return x.isFloat() && n.opset >= 4 ? e.binary<OrOp>(equal, e.binary<AndOp>(isNan(value), isNan(key))) : equal;
   };
   Operand hits = isKey(e.reshape(x, sizes), keys);
-  Operand place = e.arg(ArgKind::max, e.cast(hits, IntegerType::get(&e.context, 32)), last, false, false);
+  Operand place = e.arg(ArgKind::max, e.cast(hits, IntegerType::get(&e.context, 32)), last, Tie::first, Axes::drop);
   Operand found = isKey(e.gather(keys, place, 0), x);
   n.set(0, e.select(found, e.gather(values, place, 0), otherwise));
 }
@@ -342,7 +342,7 @@ void importLinearClassifier(Node &n) {
     n.set(1, e.concat({e.unary<SigmoidOp>(e.unary<NegOp>(scores)), e.unary<SigmoidOp>(scores)}, 1));
     return;
   }
-  Operand place = e.arg(ArgKind::max, scores, 1, false, false);
+  Operand place = e.arg(ArgKind::max, scores, 1, Tie::first, Axes::drop);
   n.set(0, labelsAt(e, labels, place));
   n.set(1, transformed(n, scores));
 }

@@ -33,8 +33,8 @@ void importSoftmax(Node &n) {
 void importLogSoftmax(Node &n) {
   Emit &e = n.emit;
   if (auto [x, axis] = softmaxRows(n); x) {
-    Operand below = e.sub(x, e.reduce(ReduceKind::max, x, axis, true));
-    Operand sum = e.reduce(ReduceKind::sum, e.unary<ExpOp>(below), axis, true);
+    Operand below = e.sub(x, e.reduce(ReduceKind::max, x, axis, Axes::keep));
+    Operand sum = e.reduce(ReduceKind::sum, e.unary<ExpOp>(below), axis, Axes::keep);
     n.set(0, e.reshape(e.sub(below, e.unary<LogOp>(sum)), n.in(0).sizes()));
   }
 }
@@ -78,9 +78,9 @@ struct Normal {
 
 /// d = x - mean; y = d / sqrt(mean(d d) + epsilon), along an axis.
 static Normal normalise(Emit &e, const Operand &x, int64_t axis, double epsilon) {
-  Operand mean = e.reduce(ReduceKind::mean, x, axis, true);
+  Operand mean = e.reduce(ReduceKind::mean, x, axis, Axes::keep);
   Operand d = e.sub(x, mean);
-  Operand variance = e.reduce(ReduceKind::mean, e.mul(d, d), axis, true);
+  Operand variance = e.reduce(ReduceKind::mean, e.mul(d, d), axis, Axes::keep);
   Operand deviation = e.unary<SqrtOp>(e.add(variance, e.scalar(epsilon, x)));
   return {mean, deviation, e.div(d, deviation)};
 }
@@ -125,7 +125,7 @@ void importLayerNormalization(Node &n) {
 /// x / sqrt(mean(x x) + epsilon) scale, over the axes from `axis` on.
 static Operand rmsNorm(Emit &e, const Operand &given, int64_t axis, const Operand &scale, double epsilon, Type wide) {
   Operand x = e.widened(e.flattenFrom(given, axis), wide);
-  Operand square = e.reduce(ReduceKind::mean, e.mul(x, x), axis, true);
+  Operand square = e.reduce(ReduceKind::mean, e.mul(x, x), axis, Axes::keep);
   Operand y = e.div(x, e.unary<SqrtOp>(e.add(square, e.scalar(epsilon, x))));
   return e.reshape(e.mul(e.cast(y, given.element()), perColumn(e, scale, given, axis)), given.sizes());
 }
@@ -252,7 +252,7 @@ void importLpNormalization(Node &n) {
     return;
   }
   Operand x = e.widened(given);
-  Operand norm = e.reduce(ReduceKind::sum, p == 1 ? e.unary<AbsOp>(x) : e.mul(x, x), *axis, true);
+  Operand norm = e.reduce(ReduceKind::sum, p == 1 ? e.unary<AbsOp>(x) : e.mul(x, x), *axis, Axes::keep);
   norm = p == 1 ? norm : e.unary<SqrtOp>(norm);
   Operand zero = e.scalar(0, x);
   n.set(0, e.cast(e.select(e.compare<EqualOp>(norm, zero), zero, e.div(x, norm)), given.element()));
@@ -268,8 +268,8 @@ void importMeanVarianceNormalization(Node &n) {
   if (!axes)
     return;
   Operand x = e.widened(given);
-  Operand d = e.sub(x, e.reduce(ReduceKind::mean, x, *axes, true));
-  Operand deviation = e.unary<SqrtOp>(e.reduce(ReduceKind::mean, e.mul(d, d), *axes, true));
+  Operand d = e.sub(x, e.reduce(ReduceKind::mean, x, *axes, Axes::keep));
+  Operand deviation = e.unary<SqrtOp>(e.reduce(ReduceKind::mean, e.mul(d, d), *axes, Axes::keep));
   n.set(0, e.cast(e.div(d, e.add(deviation, e.scalar(1e-9, x))), given.element()));
 }
 

@@ -132,7 +132,7 @@ void importRuntimeEmbedLayerNormalization(Node &n) {
   Operand mask = n.has(7) ? n.in(7) : Operand();
   if (mask && mask.rank() != 2)
     return (void)e.malformed("a mask " + mask.str() + " for ids " + ids.str());
-  n.set(1, mask ? e.reduce(ReduceKind::sum, e.cast(e.compare<EqualOp>(mask, e.scalar(1, mask)), count), {1}, false)
+  n.set(1, mask ? e.reduce(ReduceKind::sum, e.cast(e.compare<EqualOp>(mask, e.scalar(1, mask)), count), {1}, Axes::drop)
                 : e.broadcast(e.list({0}, count), {ids.sizes()[0]}));
 }
 
@@ -286,7 +286,7 @@ void importRuntimeCDist(Node &n) {
     return (void)e.malformed("rows " + a.str() + " and " + b.str() + ", metric " + quote(metric));
   Sizes left = a.sizes(), right = b.sizes();
   Operand d = e.sub(e.reshape(a, {left[0], Size(1), left[1]}), e.reshape(b, {Size(1), right[0], right[1]}));
-  Operand square = e.reduce(ReduceKind::sum, e.mul(d, d), 2, false);
+  Operand square = e.reduce(ReduceKind::sum, e.mul(d, d), 2, Axes::drop);
   n.set(0, metric == "euclidean" ? e.unary<SqrtOp>(square) : square);
 }
 

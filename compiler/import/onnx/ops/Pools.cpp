@@ -202,10 +202,10 @@ static Operand poolGathered(Node &n, ReduceKind kind, const Operand &x, ArrayRef
     if (taken.element().getIntOrFloatBitWidth() < 32)
       taken = e.cast(taken, Float32Type::get(&e.context));
     HostTensor dividers = dividersOf(*counts, windows, places, taken.element(), countsPadding);
-    y = e.div(e.reduce(ReduceKind::sum, taken, {2}, false), Operand(computedSource(dividers)));
+    y = e.div(e.reduce(ReduceKind::sum, taken, {2}, Axes::drop), Operand(computedSource(dividers)));
     y = y ? e.cast(y, x.element()) : y;
   } else {
-    y = e.reduce(kind, taken, {2}, false);
+    y = e.reduce(kind, taken, {2}, Axes::drop);
   }
   Sizes sizes;
   for (const Windows &along : windows)
@@ -258,7 +258,7 @@ static void pool(Node &n, ReduceKind kind, bool countsPadding = false) {
   }
   if (!few) {
     if (std::optional<Split> split = splitOf(n, x, *windows))
-      n.set(0, e.reduce(kind, split->image, split->inside, false));
+      n.set(0, e.reduce(kind, split->image, split->inside, Axes::drop));
     return;
   }
   Type given = x.element();
@@ -292,10 +292,13 @@ static void poolAll(Node &n, llvm::function_ref<Operand(const Operand &, ArrayRe
     n.set(0, reduce(x, llvm::to_vector(llvm::seq<int64_t>(2, x.rank()))));
 }
 void importGlobalAveragePool(Node &n) {
-  poolAll(n, [&](const Operand &x, ArrayRef<int64_t> axes) { return n.emit.reduce(ReduceKind::mean, x, axes, true); });
+  poolAll(n, [&](const Operand &x, ArrayRef<int64_t> axes) {
+    return n.emit.reduce(ReduceKind::mean, x, axes, Axes::keep);
+  });
 }
 void importGlobalMaxPool(Node &n) {
-  poolAll(n, [&](const Operand &x, ArrayRef<int64_t> axes) { return n.emit.reduce(ReduceKind::max, x, axes, true); });
+  poolAll(
+      n, [&](const Operand &x, ArrayRef<int64_t> axes) { return n.emit.reduce(ReduceKind::max, x, axes, Axes::keep); });
 }
 
 } // namespace tutti

@@ -69,14 +69,17 @@ void onValues(Node &n, Operand (Emit::*op)(const Operand &, const Operand &)) {
     setBytes(n, (n.emit.*op)(a, b), Operand(), 6, n.in(0));
 }
 
-/// Scales or zero points, one for all of a convolution's weights or one for each that makes a channel, beside them or,
-/// `ofResult`, beside what they make.
-Operand besideChannels(Node &n, const Operand &parameter, const Operand &w, size_t i, bool ofResult) {
+/// What a parameter of each channel stands beside.
+enum class Beside : bool { weights, result };
+
+/// Scales or zero points, one for all of a convolution's weights or one for each that makes a channel, beside them or
+/// beside what they make.
+Operand besideChannels(Node &n, const Operand &parameter, const Operand &w, size_t i, Beside beside) {
   if (!parameter || parameter.rank() != 1 || parameter.sizes()[0] == Size(1))
     return single(n, parameter, i);
   if (w.rank() == 0 || parameter.sizes()[0] != w.sizes()[0])
     return n.emit.malformed("input " + Twine(i) + " is " + parameter.str() + ", the weights are " + w.str());
-  Sizes sizes(w.rank() - (ofResult ? 1 : 0), Size(1));
+  Sizes sizes(w.rank() - (beside == Beside::result ? 1 : 0), Size(1));
   sizes[0] = w.sizes()[0];
   return n.emit.reshape(parameter, sizes);
 }
@@ -160,11 +163,12 @@ void importQLinearConv(Node &n) {
   Operand w = n.in(3), scaleW = scalesIn(n, 4), zeroW = zeroPointsIn(n, 5, w);
   if (!x || !isByte(n, w, 3) || !scaleW)
     return;
-  SmallVector<Operand> operands{shifted(e, x.numbers, x.zero), shifted(e, w, besideChannels(n, zeroW, w, 5, false))};
+  SmallVector<Operand> operands{shifted(e, x.numbers, x.zero),
+                                shifted(e, w, besideChannels(n, zeroW, w, 5, Beside::weights))};
   if (n.has(8))
     operands.push_back(floatOf(e, n.in(8)));
   Operand sum = n.importAs(importConv, 11, operands);
-  setBytes(n, sum, e.mul(x.scale, floatOf(e, besideChannels(n, scaleW, w, 4, true))), 6, x.numbers);
+  setBytes(n, sum, e.mul(x.scale, floatOf(e, besideChannels(n, scaleW, w, 4, Beside::result))), 6, x.numbers);
 }
 
 /// In float64 where float32 would round a sum of so many products of two bytes.
@@ -179,7 +183,7 @@ void importConvInteger(Node &n) {
   bool isExact = terms && terms->isFixed() && terms->getFixed() <= exactProducts;
   Type real = isExact ? Type(Float32Type::get(&e.context)) : Type(Float64Type::get(&e.context));
   Operand left = shifted(e, x, zeroIn(n, 2, x)),
-          right = shifted(e, w, besideChannels(n, zeroPointsIn(n, 3, w), w, 3, false));
+          right = shifted(e, w, besideChannels(n, zeroPointsIn(n, 3, w), w, 3, Beside::weights));
   n.set(0, e.cast(n.importAs(importConv, 11, {e.cast(left, real), e.cast(right, real)}),
                   IntegerType::get(&e.context, 32)));
 }

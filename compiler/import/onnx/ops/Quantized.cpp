@@ -160,8 +160,8 @@ DynamicallyQuantized quantizedDynamically(Emit &e, const Operand &x) {
   if (!x.element().isF32())
     return {e.malformed("input 0 is " + x.str() + ", expected float32"), {}, {}};
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq(x.rank()));
-  Operand zero = e.scalar(0, x), low = e.binary<MinOp>(e.reduce(ReduceKind::min, x, axes, false), zero),
-          high = e.binary<MaxOp>(e.reduce(ReduceKind::max, x, axes, false), zero), range = e.sub(high, low);
+  Operand zero = e.scalar(0, x), low = e.binary<MinOp>(e.reduce(ReduceKind::min, x, axes, Axes::drop), zero),
+          high = e.binary<MaxOp>(e.reduce(ReduceKind::max, x, axes, Axes::drop), zero), range = e.sub(high, low);
   Type uint8 = IntegerType::get(&e.context, 8, IntegerType::Unsigned);
   Operand scale = e.select(e.compare<EqualOp>(range, zero), e.scalar(1, x), e.div(range, e.scalar(255, x)));
   Operand zeroPoint = saturated(e, e.div(e.sub(zero, low), scale), Operand(), uint8);

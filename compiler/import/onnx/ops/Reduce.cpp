@@ -10,16 +10,18 @@ namespace tutti {
 
 using Step = llvm::function_ref<Operand(const Operand &)>;
 
+static Axes keptOrDropped(Node &n) { return n.intAttr("keepdims", 1) != 0 ? Axes::keep : Axes::drop; }
+
 /// Axes are an attribute before opset `since`, an input from then on; none means all. Where an empty list means none,
 /// what an op does beside the reduction is done all the same.
-static void reduction(Node &n, llvm::function_ref<Operand(const Operand &, ArrayRef<int64_t>, bool keep)> reduce,
+static void reduction(Node &n, llvm::function_ref<Operand(const Operand &, ArrayRef<int64_t>, Axes)> reduce,
                       int64_t since = 18) {
   Operand x = n.in(0);
   if (!x)
     return;
   bool given;
   SmallVector<int64_t> listed = n.axesOf("axes", 1, since, given);
-  bool keep = n.intAttr("keepdims", 1) != 0;
+  Axes reduced = keptOrDropped(n);
   bool emptyIsNone = n.opset >= since && n.intAttr("noop_with_empty_axes", 0) != 0;
   if (n.emit.failed())
     return;
@@ -29,24 +31,30 @@ static void reduction(Node &n, llvm::function_ref<Operand(const Operand &, Array
   else
     axes = n.axes(listed, x.rank());
   if (axes)
-    n.set(0, reduce(x, *axes, keep));
+    n.set(0, reduce(x, *axes, reduced));
 }
 
 /// The largest or smallest; of truth values as unsigned integers, whose largest of none is 0, false.
 static void extreme(Node &n, ReduceKind kind) {
-  reduction(n, [&](const Operand &x, ArrayRef<int64_t> axes, bool keep) {
+  reduction(n, [&](const Operand &x, ArrayRef<int64_t> axes, Axes reduced) {
     bool truths = x.element().isInteger(1);
     Operand numbers = truths ? n.emit.cast(x, IntegerType::get(&n.emit.context, 8, IntegerType::Unsigned)) : x;
-    return n.emit.cast(n.emit.reduce(kind, numbers, axes, keep), x.element());
+    return n.emit.cast(n.emit.reduce(kind, numbers, axes, reduced), x.element());
   });
 }
 
-/// A sum of `term(x)` and what becomes of it. Integers go through float64 where `after` is no integer's business.
-static void sumOf(Node &n, Step term, Step after, bool asFloats) {
-  reduction(n, [&](const Operand &x, ArrayRef<int64_t> axes, bool keep) {
+namespace {
+/// How integers are summed: as what they are, or in float64 where what follows is no integer's business.
+enum class Integers : bool { exact, asFloats };
+} // namespace
+
+/// A sum of `term(x)` and what becomes of it.
+static void sumOf(Node &n, Step term, Step after, Integers integers) {
+  reduction(n, [&](const Operand &x, ArrayRef<int64_t> axes, Axes reduced) {
     Type element = x.element();
-    Operand numbers = asFloats && !x.isFloat() ? n.emit.cast(x, Float64Type::get(&n.emit.context)) : x;
-    return n.emit.cast(after(n.emit.reduce(ReduceKind::sum, term(numbers), axes, keep)), element);
+    Operand numbers =
+        integers == Integers::asFloats && !x.isFloat() ? n.emit.cast(x, Float64Type::get(&n.emit.context)) : x;
+    return n.emit.cast(after(n.emit.reduce(ReduceKind::sum, term(numbers), axes, reduced)), element);
   });
 }
 
@@ -57,72 +65,73 @@ void importReduceMin(Node &n) { extreme(n, ReduceKind::min); }
 void importReduceSum(Node &n) {
   reduction(
       n,
-      [&](const Operand &x, ArrayRef<int64_t> axes, bool keep) {
-        return n.emit.reduce(ReduceKind::sum, x, axes, keep);
+      [&](const Operand &x, ArrayRef<int64_t> axes, Axes reduced) {
+        return n.emit.reduce(ReduceKind::sum, x, axes, reduced);
       },
       13);
 }
 void importReduceProd(Node &n) {
-  reduction(n, [&](const Operand &x, ArrayRef<int64_t> axes, bool keep) {
-    return n.emit.reduce(ReduceKind::prod, x, axes, keep);
+  reduction(n, [&](const Operand &x, ArrayRef<int64_t> axes, Axes reduced) {
+    return n.emit.reduce(ReduceKind::prod, x, axes, reduced);
   });
 }
 
 /// Of integers the sum, which 64 bits have room for, by their number, truncated.
 void importReduceMean(Node &n) {
-  reduction(n, [&](const Operand &x, ArrayRef<int64_t> axes, bool keep) {
+  reduction(n, [&](const Operand &x, ArrayRef<int64_t> axes, Axes reduced) {
     Emit &e = n.emit;
     if (x.isFloat())
-      return e.reduce(ReduceKind::mean, x, axes, keep);
+      return e.reduce(ReduceKind::mean, x, axes, reduced);
     double count = 1;
     for (int64_t axis : axes)
       count *= x.sizes()[axis].isFixed() ? double(x.sizes()[axis].getFixed()) : 1;
     if (axes.empty())
       return x;
     Type wide = IntegerType::get(&e.context, 64, cast<IntegerType>(x.element()).getSignedness());
-    Operand sum = e.reduce(ReduceKind::sum, e.cast(x, wide), axes, keep);
+    Operand sum = e.reduce(ReduceKind::sum, e.cast(x, wide), axes, reduced);
     return e.cast(e.div(sum, e.scalar(count, sum)), x.element());
   });
 }
 
 void importReduceL1(Node &n) {
-  sumOf(n, [&](const Operand &x) { return n.emit.unary<AbsOp>(x); }, same, false);
+  sumOf(n, [&](const Operand &x) { return n.emit.unary<AbsOp>(x); }, same, Integers::exact);
 }
 void importReduceL2(Node &n) {
   sumOf(
       n, [&](const Operand &x) { return n.emit.mul(x, x); },
-      [&](const Operand &sum) { return n.emit.unary<SqrtOp>(sum); }, true);
+      [&](const Operand &sum) { return n.emit.unary<SqrtOp>(sum); }, Integers::asFloats);
 }
 void importReduceSumSquare(Node &n) {
-  sumOf(n, [&](const Operand &x) { return n.emit.mul(x, x); }, same, false);
+  sumOf(n, [&](const Operand &x) { return n.emit.mul(x, x); }, same, Integers::exact);
 }
 void importReduceLogSum(Node &n) {
-  sumOf(n, same, [&](const Operand &sum) { return n.emit.unary<LogOp>(sum); }, true);
+  sumOf(n, same, [&](const Operand &sum) { return n.emit.unary<LogOp>(sum); }, Integers::asFloats);
 }
 
 /// m + ln sum e^(x - m), where m is the largest x; 0 where that is infinite, so that x - m is no NaN.
 void importReduceLogSumExp(Node &n) {
-  reduction(n, [&](const Operand &given, ArrayRef<int64_t> axes, bool keep) {
+  reduction(n, [&](const Operand &given, ArrayRef<int64_t> axes, Axes reduced) {
     Emit &e = n.emit;
     Operand x = given.isFloat() ? given : e.cast(given, Float64Type::get(&e.context));
     auto finite = [&](const Operand &most) {
       Operand limit = e.scalar(std::numeric_limits<double>::infinity(), most);
       return e.select(e.compare<EqualOp>(e.unary<AbsOp>(most), limit), e.scalar(0, most), most);
     };
-    Operand most = finite(e.reduce(ReduceKind::max, x, axes, true));
-    Operand sum = e.reduce(ReduceKind::sum, e.unary<ExpOp>(e.sub(x, most)), axes, true);
+    Operand most = finite(e.reduce(ReduceKind::max, x, axes, Axes::keep));
+    Operand sum = e.reduce(ReduceKind::sum, e.unary<ExpOp>(e.sub(x, most)), axes, Axes::keep);
     Operand all = e.cast(e.add(most, e.unary<LogOp>(sum)), given.element());
-    return keep ? all : e.dropAxes(all, axes);
+    return reduced == Axes::keep ? all : e.dropAxes(all, axes);
   });
 }
 
 static void place(Node &n, ArgKind kind) {
   Operand x = n.in(0);
-  bool keep = n.intAttr("keepdims", 1) != 0, last = n.intAttr("select_last_index", 0) != 0;
+  Axes reduced = keptOrDropped(n);
+  Tie tie = n.intAttr("select_last_index", 0) != 0 ? Tie::last : Tie::first;
   int64_t given = n.intAttr("axis", 0);
   std::optional<int64_t> axis = x ? n.axis(given, x.rank()) : std::nullopt;
   if (axis)
-    n.set(0, n.emit.arg(kind, x, *axis, last, keep));
+    n.set(0, n.emit.arg(kind, x, *axis, tie, reduced));
 }
 void importArgMax(Node &n) { place(n, ArgKind::max); }
 void importArgMin(Node &n) { place(n, ArgKind::min); }
@@ -136,7 +145,7 @@ void importHardmax(Node &n) {
   if (!axis)
     return;
   Operand rows = n.opset < 13 ? e.flattenFrom(x, *axis) : x;
-  Operand most = e.arg(ArgKind::max, rows, *axis, false, true);
+  Operand most = e.arg(ArgKind::max, rows, *axis, Tie::first, Axes::keep);
   if (!most)
     return;
   if (int64_t length = rows.sizes()[*axis].getFixed(); length > 1 << 20) {
@@ -163,7 +172,7 @@ static void scan(Node &n, ScanKind kind) {
     return;
   }
   if (std::optional<int64_t> axis = n.axis(given->front(), x.rank()))
-    n.set(0, n.emit.scan(kind, x, *axis, exclusive, reverse));
+    n.set(0, n.emit.scan(kind, x, *axis, {.exclusive = exclusive, .reverse = reverse}));
 }
 void importCumSum(Node &n) { scan(n, ScanKind::sum); }
 void importCumProd(Node &n) { scan(n, ScanKind::prod); }
@@ -190,7 +199,7 @@ void importTopK(Node &n) {
   if (!axis)
     return;
   int64_t last = x.rank() - 1;
-  Operand rows = e.moveAxis(x, *axis, last), places = e.top(rows, count, !largest);
+  Operand rows = e.moveAxis(x, *axis, last), places = e.top(largest ? ArgKind::max : ArgKind::min, rows, count);
   n.set(0, e.moveAxis(e.gather(rows, places, last, last), last, *axis));
   n.set(1, e.moveAxis(places, last, *axis));
 }

@@ -234,8 +234,13 @@ std::optional<Operand> imageWithMargin(Node &n, const Operand &x, ArrayRef<Paddi
   return channelsFirst(n.emit, n.emit.windows(channelsLast(n.emit, x), windows, outside), image);
 }
 
+namespace {
+/// Of the elements along an axis.
+enum class End : bool { first, last };
+} // namespace
+
 /// How many of the last elements of x along the axis `part` is, or of the first; nothing where it is something else.
-static std::optional<int64_t> endOf(Value part, Value x, int64_t axis, bool last) {
+static std::optional<int64_t> endOf(Value part, Value x, int64_t axis, End end) {
   auto slice = part.getDefiningOp<SliceOp>();
   if (!slice || slice.getX() != x)
     return std::nullopt;
@@ -245,7 +250,7 @@ static std::optional<int64_t> endOf(Value part, Value x, int64_t axis, bool last
     if (slice.getSteps()[each] != 1 || (each != axis && !isWhole))
       return std::nullopt;
   }
-  return slice.getStarts()[axis] == (last ? length - count : 0) ? std::optional(count) : std::nullopt;
+  return slice.getStarts()[axis] == (end == End::last ? length - count : 0) ? std::optional(count) : std::nullopt;
 }
 
 /// The image in the middle of such a join, and its ends around it; null where it is none.
@@ -256,8 +261,8 @@ static Value endsAround(ConcatOp join, Padding &pad) {
     Value image = parts[i];
     if (parts.size() - i > 2)
       continue;
-    std::optional<int64_t> before = i > 0 ? endOf(parts[i - 1], image, pad.axis, true) : 0,
-                           behind = i + 1 < parts.size() ? endOf(parts[i + 1], image, pad.axis, false) : 0;
+    std::optional<int64_t> before = i > 0 ? endOf(parts[i - 1], image, pad.axis, End::last) : 0,
+                           behind = i + 1 < parts.size() ? endOf(parts[i + 1], image, pad.axis, End::first) : 0;
     if (before && behind) {
       pad.before = *before, pad.behind = *behind;
       return image;
