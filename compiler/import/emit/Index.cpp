@@ -202,10 +202,8 @@ Operand Emit::gather(const Operand &x, const Operand &given, int64_t axis, int64
       return *even;
   if (x.isConstant() && !indices.isConstant() && indices.rank() > 0 && axis > 0 && batch == 0)
     return gatherOfTable(x, indices, axis);
-  SmallVector<NamedAttribute> attributes{number("axis", axis)};
-  if (batch)
-    attributes.push_back(number("batch", batch));
-  return op(GatherOp::getOperationName(), getTensorType(sizes, x.element()), {x, indices}, attributes);
+  return op<GatherOp>(getTensorType(sizes, x.element()), {x, indices},
+                      {.axis = number(axis), .batch = batch ? number(batch) : IntegerAttr()});
 }
 
 Operand Emit::windows(const Operand &x, ArrayRef<WindowAxis> axes, Outside outside) {
@@ -224,14 +222,14 @@ Operand Emit::windows(const Operand &x, ArrayRef<WindowAxis> axes, Outside outsi
     return malformed("more elements than there are numbers");
   sizes[sizes.size() - 2] = Size(windows);
   sizes.back() = *columns;
-  return op(WindowsOp::getOperationName(), getTensorType(sizes, x.element()), {x},
-            {numbers("length", length),
-             numbers("image", image),
-             numbers("count", count),
-             numbers("step", step),
-             numbers("gap", gap),
-             numbers("before", before),
-             {StringAttr::get(&context, "outside"), OutsideAttr::get(&context, outside)}});
+  return op<WindowsOp>(getTensorType(sizes, x.element()), {x},
+                       {.before = numbers(before),
+                        .count = numbers(count),
+                        .gap = numbers(gap),
+                        .image = numbers(image),
+                        .length = numbers(length),
+                        .outside = OutsideAttr::get(&context, outside),
+                        .step = numbers(step)});
 }
 
 /// A scatter whose indices are known: where each element comes from is, too, of x and the updates behind each other.
@@ -291,11 +289,10 @@ Operand Emit::scatter(ScatterKind kind, const Operand &x, const Operand &given, 
       !llvm::MulOverflow(indices.constant().count() / each, length * width, places) && budget.spend(places))
     return placed(x, updates, indices, width, ofBlocks);
   lengths.back() = Size(each);
-  SmallVector<NamedAttribute> attributes{{StringAttr::get(&context, "kind"), ScatterKindAttr::get(&context, kind)}};
-  if (width > 1)
-    attributes.push_back(number("width", width));
-  return op(ScatterOp::getOperationName(), getTensorType(sizes, x.element()), {x, broadcast(indices, lengths), updates},
-            attributes, count * width);
+  return op<ScatterOp>(
+      getTensorType(sizes, x.element()), {x, broadcast(indices, lengths), updates},
+      {.kind = ScatterKindAttr::get(&context, kind), .width = width > 1 ? number(width) : IntegerAttr()},
+      count * width);
 }
 
 Operand Emit::places(const Operand &indices, int64_t length) {

@@ -128,7 +128,7 @@ Operand Emit::concat(ArrayRef<Operand> given, int64_t axis) {
     return concatRows(xs, axis, *sizes);
   if (std::optional<Operand> below = concatBelowReshape(xs, axis))
     return *below;
-  return op(ConcatOp::getOperationName(), getTensorType(*sizes, xs[0].element()), xs, {number("axis", axis)});
+  return op<ConcatOp>(getTensorType(*sizes, xs[0].element()), xs, {.axis = number(axis)});
 }
 
 } // namespace tutti

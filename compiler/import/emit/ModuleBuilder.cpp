@@ -10,13 +10,11 @@ namespace tutti {
 /// Constants larger than this are not computed while compiling.
 static constexpr int64_t foldBytes = 64 << 20;
 
-NamedAttribute ModuleBuilder::numbers(StringRef name, ArrayRef<int64_t> values) {
-  return {StringAttr::get(&context, name), DenseI64ArrayAttr::get(&context, values)};
-}
+DenseI64ArrayAttr ModuleBuilder::numbers(ArrayRef<int64_t> values) { return DenseI64ArrayAttr::get(&context, values); }
 
-NamedAttribute ModuleBuilder::number(StringRef name, int64_t value) {
-  return {StringAttr::get(&context, name), IntegerAttr::get(IntegerType::get(&context, 64), value)};
-}
+IntegerAttr ModuleBuilder::number(int64_t value) { return IntegerAttr::get(IntegerType::get(&context, 64), value); }
+
+UnitAttr ModuleBuilder::flag(bool isSet) { return isSet ? UnitAttr::get(&context) : UnitAttr(); }
 
 const WeightSource *ModuleBuilder::sourceOf(Value value) const {
   auto get = value.getDefiningOp<GetOp>();
@@ -86,8 +84,8 @@ Value ModuleBuilder::value(const Operand &x) {
   for (auto [size, stride] : llvm::zip_equal(once, source.strides))
     size = stride == 0 ? 1 : size;
   if (once != source.dims)
-    return value(op(BroadcastOp::getOperationName(), RankedTensorType::get(source.dims, source.element),
-                    {Operand(value(Operand(sliceView(source, zeros, once, ones))))}));
+    return value(op<BroadcastOp>(RankedTensorType::get(source.dims, source.element),
+                                 {Operand(value(Operand(sliceView(source, zeros, once, ones))))}));
   if (isa<FloatType>(source.element))
     return parameter(source);
   auto constant = ConstantOp::create(builder, location, toAttr(source));
@@ -116,8 +114,7 @@ bool ModuleBuilder::mayFold(RankedTensorType type, ArrayRef<Operand> xs, int64_t
   return count && *count <= foldBytes / storageBytes(type.getElementType()) && budget.spend(cost + *count);
 }
 
-std::optional<Operand> ModuleBuilder::fold(StringRef name, RankedTensorType type, ArrayRef<Operand> xs,
-                                           ArrayRef<NamedAttribute> attributes) {
+std::optional<Operand> ModuleBuilder::fold(StringRef name, RankedTensorType type, ArrayRef<Operand> xs, Fill fill) {
   Block scratch;
   OperationState state(location, name);
   SmallVector<HostTensor> hosts;
@@ -127,7 +124,8 @@ std::optional<Operand> ModuleBuilder::fold(StringRef name, RankedTensorType type
         scratch.addArgument(RankedTensorType::get(x.constant().dims, x.constant().element), location));
   }
   state.addTypes(type);
-  state.addAttributes(attributes);
+  if (fill)
+    fill(state);
   Operation *op = make(state);
   if (!op)
     return Operand();
@@ -139,12 +137,11 @@ std::optional<Operand> ModuleBuilder::fold(StringRef name, RankedTensorType type
   return Operand(computedSource(*result));
 }
 
-Operand ModuleBuilder::op(StringRef name, RankedTensorType type, ArrayRef<Operand> xs,
-                          ArrayRef<NamedAttribute> attributes, int64_t work) {
+Operand ModuleBuilder::op(StringRef name, RankedTensorType type, ArrayRef<Operand> xs, Fill fill, int64_t work) {
   if (!fits(getSizes(type)))
     return Operand();
   if (mayFold(type, xs, work))
-    if (std::optional<Operand> folded = fold(name, type, xs, attributes))
+    if (std::optional<Operand> folded = fold(name, type, xs, fill))
       return *folded;
   if (!ops.spend(1))
     return unsupported("with it the model has more than " + Twine(mostMade) + " ops");
@@ -156,7 +153,8 @@ Operand ModuleBuilder::op(StringRef name, RankedTensorType type, ArrayRef<Operan
     state.operands.push_back(operand);
   }
   state.addTypes(type);
-  state.addAttributes(attributes);
+  if (fill)
+    fill(state);
   Operation *op = make(state);
   if (!op)
     return Operand();

@@ -38,18 +38,30 @@ public:
   void setRead(const Operand &x) const;
 
 protected:
-  Operand op(llvm::StringRef name, mlir::RankedTensorType type, llvm::ArrayRef<Operand> xs,
-             llvm::ArrayRef<mlir::NamedAttribute> attributes = {}, int64_t work = 0);
-  mlir::NamedAttribute numbers(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
-  mlir::NamedAttribute number(llvm::StringRef name, int64_t value);
+  /// Sets an op's attributes before it is made.
+  using Fill = llvm::function_ref<void(mlir::OperationState &)>;
+  /// Attributes are named by the fields of the op's Properties, in the order of the alphabet; one that it may lack is
+  /// null where it has none. `work`: the steps of computing it now, of which 16 cost as much as an element.
+  template <typename Op>
+  Operand op(mlir::RankedTensorType type, llvm::ArrayRef<Operand> xs, typename Op::Properties attributes = {},
+             int64_t work = 0) {
+    auto fill = [&](mlir::OperationState &state) { state.useProperties(attributes); };
+    return op(Op::getOperationName(), type, xs, fill, work);
+  }
+  /// An op that is known by name: without attributes, or with those that `fill` sets.
+  Operand op(llvm::StringRef name, mlir::RankedTensorType type, llvm::ArrayRef<Operand> xs, Fill fill = nullptr,
+             int64_t work = 0);
+  mlir::DenseI64ArrayAttr numbers(llvm::ArrayRef<int64_t> values);
+  mlir::IntegerAttr number(int64_t value);
+  /// Null where it is not set.
+  mlir::UnitAttr flag(bool isSet);
   /// Whether a shape is one that we can hold.
   bool fits(llvm::ArrayRef<Size> sizes);
 
 private:
   /// Whether to compute the result now; takes it out of the budget.
   bool mayFold(mlir::RankedTensorType type, llvm::ArrayRef<Operand> xs, int64_t work);
-  std::optional<Operand> fold(llvm::StringRef name, mlir::RankedTensorType type, llvm::ArrayRef<Operand> xs,
-                              llvm::ArrayRef<mlir::NamedAttribute> attributes);
+  std::optional<Operand> fold(llvm::StringRef name, mlir::RankedTensorType type, llvm::ArrayRef<Operand> xs, Fill fill);
   /// The op, checked by its own verifier, in no block; null when it is wrong.
   mlir::Operation *make(const mlir::OperationState &state);
 

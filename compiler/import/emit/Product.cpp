@@ -253,10 +253,9 @@ Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec, Facto
   Sizes result;
   for (char label : labels->result)
     result.push_back(sizeOf[label]);
-  SmallVector<NamedAttribute> attributes{{StringAttr::get(&context, "spec"), StringAttr::get(&context, spec)}};
-  if (factors == Factors::bytes)
-    attributes.emplace_back(StringAttr::get(&context, "bytes"), UnitAttr::get(&context));
-  return op(ContractOp::getOperationName(), getTensorType(result, a.element()), {a, b}, attributes, work);
+  return op<ContractOp>(
+      getTensorType(result, a.element()), {a, b},
+      {.bytes = flag(factors == Factors::bytes), .numerics = {}, .spec = StringAttr::get(&context, spec)}, work);
 }
 
 } // namespace tutti

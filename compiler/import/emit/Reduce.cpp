@@ -58,9 +58,10 @@ Operand Emit::reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, 
   Sizes own(sizes);
   if (row)
     own.truncate(*row + 1);
-  Operand result = op(ReduceOp::getOperationName(), getTensorType(own, x.element()), {rows},
-                      {{StringAttr::get(&context, "kind"), ReduceKindAttr::get(&context, kind)},
-                       numbers("axes", row ? ArrayRef<int64_t>(*row) : ArrayRef<int64_t>(sorted))});
+  Operand result = op<ReduceOp>(getTensorType(own, x.element()), {rows},
+                                {.axes = numbers(row ? ArrayRef<int64_t>(*row) : ArrayRef<int64_t>(sorted)),
+                                 .kind = ReduceKindAttr::get(&context, kind),
+                                 .numerics = {}});
   result = reshape(result, sizes);
   return reduced == Axes::keep ? result : dropAxes(result, sorted);
 }
@@ -82,11 +83,9 @@ Operand Emit::arg(ArgKind kind, const Operand &x, int64_t axis, Tie tie, Axes re
   if (sizes[axis] == Size(0))
     return malformed("the largest of no elements");
   sizes[axis] = Size(1);
-  SmallVector<NamedAttribute> attributes{{StringAttr::get(&context, "kind"), ArgKindAttr::get(&context, kind)},
-                                         number("axis", axis)};
-  if (tie == Tie::last)
-    attributes.emplace_back(StringAttr::get(&context, "last"), UnitAttr::get(&context));
-  Operand result = op(ArgOp::getOperationName(), getTensorType(sizes, IntegerType::get(&context, 64)), {x}, attributes);
+  Operand result = op<ArgOp>(
+      getTensorType(sizes, IntegerType::get(&context, 64)), {x},
+      {.axis = number(axis), .kind = ArgKindAttr::get(&context, kind), .last = flag(tie == Tie::last), .numerics = {}});
   return reduced == Axes::keep ? result : dropAxes(result, axis);
 }
 
@@ -115,14 +114,13 @@ Operand Emit::scan(ScanKind kind, const Operand &x, int64_t axis, ScanRange rang
   Operand rows = moves ? moveAxis(x, axis, x.rank() - 1) : flattenFrom(x, axis);
   if (!rows)
     return Operand();
-  SmallVector<NamedAttribute> attributes{{StringAttr::get(&context, "kind"), ScanKindAttr::get(&context, kind)}};
-  if (moves || *step != Size(1))
-    attributes.push_back(number("step", moves ? 1 : step->getFixed()));
-  if (range.exclusive)
-    attributes.emplace_back(StringAttr::get(&context, "exclusive"), UnitAttr::get(&context));
-  if (range.reverse)
-    attributes.emplace_back(StringAttr::get(&context, "reverse"), UnitAttr::get(&context));
-  Operand result = op(ScanOp::getOperationName(), getTensorType(rows.sizes(), rows.element()), {rows}, attributes);
+  Operand result = op<ScanOp>(getTensorType(rows.sizes(), rows.element()), {rows},
+                              {.exclusive = flag(range.exclusive),
+                               .kind = ScanKindAttr::get(&context, kind),
+                               .reverse = flag(range.reverse),
+                               .step = moves              ? number(1)
+                                       : *step != Size(1) ? number(step->getFixed())
+                                                          : IntegerAttr()});
   return moves ? moveAxis(result, x.rank() - 1, axis) : reshape(result, sizes);
 }
 
@@ -136,10 +134,8 @@ Operand Emit::top(ArgKind kind, const Operand &x, int64_t count) {
   if (count < 0 || count > sizes[last].getFixed())
     return malformed("chooses " + Twine(count) + " elements of " + sizes[last].str());
   sizes[last] = Size(count);
-  SmallVector<NamedAttribute> attributes{number("count", count)};
-  if (kind == ArgKind::min)
-    attributes.emplace_back(StringAttr::get(&context, "smallest"), UnitAttr::get(&context));
-  return op(TopOp::getOperationName(), getTensorType(sizes, IntegerType::get(&context, 64)), {x}, attributes);
+  return op<TopOp>(getTensorType(sizes, IntegerType::get(&context, 64)), {x},
+                   {.count = number(count), .smallest = flag(kind == ArgKind::min)});
 }
 
 } // namespace tutti

@@ -180,7 +180,7 @@ Operand Emit::reshape(const Operand &x, ArrayRef<Size> sizes) {
     // No view: a copy, unless it would be one that nobody asked for.
     if (canReshape(x.constant(), *dims) || budget.spend(x.constant().count()))
       return Operand(reshapeView(x.constant(), *dims));
-    return op(ReshapeOp::getOperationName(), getTensorType(sizes, x.element()), {x});
+    return op<ReshapeOp>(getTensorType(sizes, x.element()), {x});
   }
   if (x.isShape()) {
     if (sizes.size() > 1)
@@ -193,7 +193,7 @@ Operand Emit::reshape(const Operand &x, ArrayRef<Size> sizes) {
     return reshapeRows(x.rowNumbers(), sizes);
   if (auto earlier = x.value().getDefiningOp<ReshapeOp>())
     return reshape(Operand(earlier.getX()), sizes);
-  return op(ReshapeOp::getOperationName(), getTensorType(sizes, x.element()), {x});
+  return op<ReshapeOp>(getTensorType(sizes, x.element()), {x});
 }
 
 Operand Emit::broadcast(const Operand &x, ArrayRef<Size> sizes) {
@@ -206,7 +206,7 @@ Operand Emit::broadcast(const Operand &x, ArrayRef<Size> sizes) {
     return Operand(broadcastView(x.constant(), *dims));
   if (x.isRowNumbers())
     return broadcastRows(x.rowNumbers(), sizes);
-  return op(BroadcastOp::getOperationName(), getTensorType(sizes, x.element()), {x});
+  return op<BroadcastOp>(getTensorType(sizes, x.element()), {x});
 }
 
 /// The axes of x, as a permutation, whose reshape is the transposition of x's reshape: if every run of axes that the
@@ -267,8 +267,7 @@ Operand Emit::transpose(const Operand &x, ArrayRef<int64_t> permutation) {
     if (std::optional<SmallVector<int64_t>> below = belowReshape(source.sizes(), before, permutation))
       return reshape(transpose(source, *below), sizes);
   }
-  return op(TransposeOp::getOperationName(), getTensorType(sizes, x.element()), {x},
-            {numbers("permutation", permutation)});
+  return op<TransposeOp>(getTensorType(sizes, x.element()), {x}, {.permutation = numbers(permutation)});
 }
 
 namespace {
@@ -337,8 +336,8 @@ Operand Emit::slice(const Operand &x, ArrayRef<int64_t> starts, ArrayRef<int64_t
     return slice(Operand(from), inside, lengths, steps);
   if (std::optional<Operand> below = sliceBelowReshape(Operand(from), inside, lengths, steps))
     return *below;
-  return op(SliceOp::getOperationName(), getTensorType(sizes, x.element()), {Operand(from)},
-            {numbers("starts", inside), numbers("sizes", lengths), numbers("steps", steps)});
+  return op<SliceOp>(getTensorType(sizes, x.element()), {Operand(from)},
+                     {.sizes = numbers(lengths), .starts = numbers(inside), .steps = numbers(steps)});
 }
 
 Operand Emit::part(const Operand &x, int64_t axis, int64_t start, int64_t length, int64_t step) {
