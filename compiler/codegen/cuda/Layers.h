@@ -13,8 +13,10 @@ struct Others {
   bool inScratch = true;          ///< whether they store to shared memory only
 };
 
-/// What kind of place a layer has its rows in: one of `Lefts` (device/layer.cuh).
-llvm::StringRef kindOfRows(KernelText &k, Contraction c);
+/// What kind of place a layer has its rows in, as device/layer.cuh names it; in the order in which text lists several.
+enum class Lefts { floats, halves, inGlobal, ofInput };
+llvm::StringRef textOf(Lefts kind);
+Lefts kindOfRows(KernelText &k, Contraction c);
 
 /// The view of a layer's rows of the tile, in an argument or a result.
 std::string globalRows(KernelText &k, Contraction c);

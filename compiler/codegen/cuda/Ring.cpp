@@ -47,31 +47,45 @@ bool hasAllRows(ArrayRef<Ending> endings, Value rows) {
   });
 }
 
-StringRef kindOfRows(KernelText &k, Contraction c) {
+StringRef textOf(Lefts kind) {
+  switch (kind) {
+  case Lefts::floats:
+    return "floats";
+  case Lefts::halves:
+    return "halves";
+  case Lefts::inGlobal:
+    return "inGlobal";
+  case Lefts::ofInput:
+    return "ofInput";
+  }
+  llvm_unreachable("unknown kind of place");
+}
+
+Lefts kindOfRows(KernelText &k, Contraction c) {
   const Place &place = k.steps.places.find(c.op.getLhs())->second;
-  return c.readsInput(k.steps, k.geometry)                 ? "ofInput"
-         : place.kind == Place::result                     ? "inGlobal"
-         : place.narrow || c.isCopied(k.steps, k.geometry) ? "halves"
-                                                           : "floats";
+  return c.readsInput(k.steps, k.geometry)                 ? Lefts::ofInput
+         : place.kind == Place::result                     ? Lefts::inGlobal
+         : place.narrow || c.isCopied(k.steps, k.geometry) ? Lefts::halves
+                                                           : Lefts::floats;
 }
 
 /// Where they lie.
 static std::string rowsText(KernelText &k, Contraction c, ArrayRef<Ending> endings) {
   const CudaGeometry &g = k.geometry;
   const Place &place = k.steps.places.find(c.op.getLhs())->second;
-  StringRef kind = kindOfRows(k, c);
+  Lefts kind = kindOfRows(k, c);
   if (c.isCopied(k.steps, k.geometry))
-    return formatv("{0}, {1}, {2}", kind, numberText(g.copyOffset), numberText(c.copiedStride(g)));
-  if (kind == "ofInput" || kind == "inGlobal")
+    return formatv("{0}, {1}, {2}", textOf(kind), numberText(g.copyOffset), numberText(c.copiedStride(g)));
+  if (kind == Lefts::ofInput || kind == Lefts::inGlobal)
     return globalRows(k, c);
-  return formatv("{0}, {1}, {2}{3}", kind, numberText(place.offset * g.rows), numberText(place.stride),
+  return formatv("{0}, {1}, {2}{3}", textOf(kind), numberText(place.offset * g.rows), numberText(place.stride),
                  g.warps.wide && hasAllRows(endings, c.op.getLhs()) ? ", true" : "");
 }
 
 /// The layers in numbers, n asking for one of them; the ring brings `vectors` of some.
 static std::string layersInNumbers(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
                                    ArrayRef<std::string> vectors) {
-  auto textOf = [&](KernelText &names, size_t n) {
+  auto layerText = [&](KernelText &names, size_t n) {
     Contraction c = layers[n];
     std::string with = vectors[n].empty() ? "" : ".with(" + vectors[n] + ")";
     return formatv("  return layerOfProduct({0}, {1}, t.{2}, {3}){4};\n", numberText(c.K), numberText(c.N),
@@ -86,16 +100,16 @@ static std::string layersInNumbers(KernelText &k, ArrayRef<Contraction> layers, 
     if (vectors[n].empty())
       byWeight[layers.size() < manyLayers ? c.op.getRhs() : Value()].push_back(n);
     else
-      texts[n] = textOf(k, n);
+      texts[n] = layerText(k, n);
   }
   for (const auto &[weight, own] : byWeight) {
     std::vector<ScopedText> scoped;
     for (size_t n : own) {
       auto scope = std::make_shared<KernelText>(k.scope());
-      scoped.push_back({scope, textOf(*scope, n)});
+      scoped.push_back({scope, layerText(*scope, n)});
     }
     for (auto [n, common] : llvm::zip_equal(own, commonTexts(k, own, scoped, /*sameAreOne=*/false)))
-      texts[n] = common.empty() ? textOf(k, n) : common;
+      texts[n] = common.empty() ? layerText(k, n) : common;
   }
   return chosen(texts);
 }
@@ -103,7 +117,7 @@ static std::string layersInNumbers(KernelText &k, ArrayRef<Contraction> layers, 
 std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
                      ArrayRef<std::string> vectors) {
   const CudaGeometry &g = k.geometry;
-  std::set<llvm::StringRef> lefts;
+  std::set<Lefts> lefts;
   int64_t widths = 0, unit = 32, rowUnit = 4;
   bool streams = false;
   for (Contraction c : layers) {
@@ -132,7 +146,8 @@ std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Endin
   return formatv("  using Contractions = Layers<{0}, BlockTile, {1}, {2}, {3}{4}>;\n"
                  "  const auto layerOf = [&]{5} {{\n{6}  };\n"
                  "  {7} ring({8}, {9}, rows, layerOf);\n{10}",
-                 layers.front().math(), llvm::join(lefts, " | "), widths, unit, more,
+                 layers.front().math(),
+                 llvm::join(llvm::map_range(lefts, [](Lefts kind) { return textOf(kind); }), " | "), widths, unit, more,
                  g.persistent ? "(int m, int n)" : "(int, int n)",
                  (g.persistent ? "    const Task t(p, m, int(firstRow), rows);\n" : "") +
                      layersInNumbers(k, layers, endings, vectors),

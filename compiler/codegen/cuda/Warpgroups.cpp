@@ -20,7 +20,7 @@ std::string emitWideProducts(KernelText &k) {
   // Of each width a warpgroup's instruction has, the panels' tiles; and the widths of layers whose rows lie in one kind
   // of place (RowsKind of device/tensor.cuh): each pair is a loop over stages.
   std::map<int64_t, std::vector<int64_t>> widths;
-  std::map<StringRef, std::set<int64_t>> widthsOf;
+  std::map<Lefts, std::set<int64_t>> widthsOf;
   StringRef type;
   bool chunks = false, hasRest = false; // of chunks warpgroups multiply whole panels alone (device/wide.cuh)
   for (const Contraction &c : tensorContractions(k.steps)) {
@@ -37,9 +37,9 @@ std::string emitWideProducts(KernelText &k) {
         hasRest |= tiles != whole;
         tiles = std::move(whole);
       }
-      StringRef kind = kindOfRows(k, c);
+      Lefts kind = kindOfRows(k, c);
       int64_t width = std::accumulate(tiles.begin(), tiles.end(), int64_t(0));
-      widthsOf[kind == "ofInput" ? "floats" : kind].insert(width);
+      widthsOf[kind == Lefts::ofInput ? Lefts::floats : kind].insert(width);
       widths[width] = std::move(tiles);
       rest = rest.drop_front(pass.size());
     }
@@ -53,7 +53,7 @@ std::string emitWideProducts(KernelText &k) {
   std::string lists, products;
   for (const auto &[kind, own] : widthsOf) {
     auto texts = llvm::map_range(own, [](int64_t width) { return std::to_string(width); });
-    lists += formatv("  static Numbers<{0}> widthsOf(RowsKind<{1}>);\n", llvm::join(texts, ", "), kind);
+    lists += formatv("  static Numbers<{0}> widthsOf(RowsKind<{1}>);\n", llvm::join(texts, ", "), textOf(kind));
   }
   for (const auto &[width, panels] : widths) {
     std::vector<std::string> sums;
