@@ -16,12 +16,12 @@ namespace tutti {
 constexpr double division = 13, squareRoot = 13, wideMaximum = 8, wideDivision = 22, integerDivision = 28;
 
 /// What the special-function units give at some precisions, as device/special.cuh writes it.
-static ScalarWork countSpecial(Operation *op, StringRef name) {
-  if (name == "fastGate")
-    return {.fp32 = 2, .special = 1};
+static ScalarWork countSpecial(Operation *op, Precision precision) {
   return llvm::TypeSwitch<Operation *, ScalarWork>(op)
       .Case<math::ExpOp, math::LogOp>([](auto) { return ScalarWork{.fp32 = 1, .special = 1}; })
-      .Case([](LogisticOp) { return ScalarWork{.fp32 = 2, .special = 2}; })
+      .Case([&](LogisticOp logistic) {
+        return ScalarWork{.fp32 = 2, .special = isFastGate(logistic, precision) ? 1.0 : 2.0};
+      })
       .Case<Log1pExpOp, MishGateOp>([](auto) { return ScalarWork{.fp32 = 5, .integer = 2, .special = 2}; })
       .Default([](Operation *) { return ScalarWork{.special = 1}; });
 }
@@ -46,8 +46,8 @@ static void count(Operation *op, ScalarWork &work, Precision precision) {
           count(&inner, work, precision);
     return;
   }
-  if (StringRef name = approximation(op, precision); !name.empty()) {
-    ScalarWork own = countSpecial(op, name);
+  if (!approximation(op, precision).empty()) {
+    ScalarWork own = countSpecial(op, precision);
     work.fp32 += own.fp32, work.integer += own.integer, work.special += own.special;
     return;
   }

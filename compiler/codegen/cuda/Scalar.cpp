@@ -75,6 +75,8 @@ std::string cudaConstant(TypedAttr value) {
   return literal;
 }
 
+bool isFastGate(LogisticOp op, Precision precision) { return precision == Precision::bf16 && op.getGates(); }
+
 llvm::StringRef approximation(Operation *op, Precision precision) {
   bool rounds = precision != Precision::f32 && precision != Precision::f32_ffma;
   if (!rounds || op->getNumResults() != 1 || !op->getResult(0).getType().isF32())
@@ -83,7 +85,7 @@ llvm::StringRef approximation(Operation *op, Precision precision) {
       .Case([](math::ExpOp) { return "fastExp"; })
       .Case([](math::LogOp) { return "fastLog"; })
       .Case([&](math::TanhOp) { return precision == Precision::bf16 ? "fastTanh" : ""; }) // 11 bits
-      .Case([&](LogisticOp o) { return precision == Precision::bf16 && o.getGates() ? "fastGate" : "fastLogistic"; })
+      .Case([&](LogisticOp o) { return isFastGate(o, precision) ? "fastGate" : "fastLogistic"; })
       .Case([](Log1pExpOp) { return "fastLog1pExp"; })
       .Case([](MishGateOp) { return "fastMishGate"; })
       .Default([](Operation *) { return ""; });

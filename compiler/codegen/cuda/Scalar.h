@@ -18,6 +18,9 @@ std::string cudaConstant(mlir::TypedAttr value);
 /// The function of device/special.cuh that an op becomes at a precision; empty if it becomes IEEE operations.
 llvm::StringRef approximation(mlir::Operation *op, Precision precision);
 
+/// Whether a logistic becomes fastGate, which asks the special-function units once where others do twice.
+bool isFastGate(LogisticOp op, Precision precision);
+
 /// The body of a map as a function "f" of scalars, in a module of its own. Math functions are written out as IEEE
 /// operations, so that the bits are the CPU's. Exempt are those that the special-function units compute at this
 /// precision.
