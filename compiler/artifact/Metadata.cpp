@@ -58,10 +58,12 @@ public:
     for (const ProgramCode &code : codes)
       fillProgram(code);
     addSegment(fb::SegmentKind::weights, weights.bytes());
-    StringRef first = root.programs.front()->targets.front(), precision = root.programs.back()->precision;
-    if (first != root.programs.back()->targets.front() && !precision.starts_with("f32"))
-      root.notes.push_back(
-          ("the program for CPUs computes in float32, those for CUDA devices with " + precision + " products").str());
+    ModuleOp first = codes.front().planned, last = codes.back().planned;
+    Precision precision = getPrecision(last);
+    if (getTarget(first) != getTarget(last) && precision != Precision::f32 && precision != Precision::f32_ffma)
+      root.notes.push_back(("the program for CPUs computes in float32, those for CUDA devices with " +
+                            stringifyPrecision(precision) + " products")
+                               .str());
   }
 
 private:
