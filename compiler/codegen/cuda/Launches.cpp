@@ -38,18 +38,18 @@ int64_t workOf(plan::KernelOp kernel) {
 /// Launches that are becoming one.
 class Together {
 public:
-  Together(plan::ProgramOp program, const Architecture &architecture, plan::LaunchOp first)
-      : program(program), architecture(architecture), kernel(first.lookupKernel()),
-        threads(threadsOf(kernel, architecture)), words(int64_t(program.getSizes().size())) {
+  /// `threads` of a block of the launch, 0 if it stays alone.
+  Together(plan::ProgramOp program, plan::LaunchOp first, int64_t threads)
+      : program(program), kernel(first.lookupKernel()), threads(threads), words(int64_t(program.getSizes().size())) {
     add(first);
   }
 
-  bool takes(plan::LaunchOp launch) {
+  bool takes(plan::LaunchOp launch, int64_t itsThreads) {
     plan::KernelOp other = launch.lookupKernel();
     // A piece has the lifted launches alone.
     bool atOnce = launch.getWhole() == plan::LaunchOp(parts.front()).getWhole() &&
                   (!program.getChunk() || other.getLifted() == kernel.getLifted());
-    return atOnce && other.getFamily() == kernel.getFamily() && threads && threadsOf(other, architecture) == threads &&
+    return atOnce && other.getFamily() == kernel.getFamily() && threads && itsThreads == threads &&
            words + int64_t(launch.getNumOperands()) <= mostLaunchWords && blocks + blocksOf(launch) <= INT32_MAX;
   }
   void add(plan::LaunchOp launch) {
@@ -67,7 +67,6 @@ public:
 
 private:
   plan::ProgramOp program;
-  const Architecture &architecture;
   plan::KernelOp kernel;
   int64_t threads;
   DeviceLaunch parts;
@@ -157,9 +156,10 @@ std::vector<DeviceLaunch> deviceLaunches(plan::ProgramOp program, const Architec
       continue;
     std::vector<Together> sets;
     for (auto launch : parallel.getBody().getOps<plan::LaunchOp>()) {
-      auto set = llvm::find_if(sets, [&](Together &set) { return set.takes(launch); });
+      int64_t threads = threadsOf(launch.lookupKernel(), architecture);
+      auto set = llvm::find_if(sets, [&](Together &set) { return set.takes(launch, threads); });
       if (set == sets.end())
-        sets.emplace_back(program, architecture, launch);
+        sets.emplace_back(program, launch, threads);
       else
         set->add(launch);
     }
