@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The compiler's errors.
 #include "compiler/support/Error.h"
+#include "dialects/tutti/Mistake.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
@@ -46,7 +47,7 @@ DiagnosticCapture::DiagnosticCapture(MLIRContext *context, bool namesNodes)
     : handler(context, [this, namesNodes](Diagnostic &diagnostic) {
         std::optional<std::string> node = namesNodes ? nodeAt(diagnostic.getLocation()) : std::nullopt;
         text += (text.empty() ? "" : "; ") + (node ? *node + ": " : "") + diagnostic.str();
-        mistake |= !diagnostic.getMetadata().empty();
+        mistake |= isMistake(diagnostic);
         return success();
       }) {}
 

@@ -50,8 +50,7 @@ public:
   explicit DiagnosticCapture(mlir::MLIRContext *context, bool namesNodes = false);
   /// What was said since the last call.
   std::string take() { return std::exchange(text, {}); }
-  /// Whether an error was said to be the compiler's own mistake, by metadata of its diagnostic
-  /// (dialects/tutti/Mistake.h).
+  /// Whether an error was said to be the compiler's own mistake (dialects/tutti/Mistake.h).
   bool saidMistake() const { return mistake; }
 
 private:

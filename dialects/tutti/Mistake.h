@@ -7,11 +7,22 @@
 
 namespace tutti {
 
+/// What marks one: metadata of a diagnostic, which is not printed.
+inline constexpr llvm::StringLiteral mistakeMark = "mistake";
+
 /// Marks an error as a mistake of the compiler's own: else, where a pass leaves a module that verifies, it refuses the
-/// model. Metadata of a diagnostic is not printed.
+/// model.
 inline mlir::InFlightDiagnostic mistake(mlir::InFlightDiagnostic error) {
-  error.getUnderlyingDiagnostic()->getMetadata().push_back(mlir::DiagnosticArgument(llvm::StringRef("mistake")));
+  error.getUnderlyingDiagnostic()->getMetadata().push_back(mlir::DiagnosticArgument(llvm::StringRef(mistakeMark)));
   return error;
+}
+
+/// Whether an error is marked so.
+inline bool isMistake(mlir::Diagnostic &error) {
+  return llvm::any_of(error.getMetadata(), [](const mlir::DiagnosticArgument &each) {
+    return each.getKind() == mlir::DiagnosticArgument::DiagnosticArgumentKind::String &&
+           each.getAsString() == mistakeMark;
+  });
 }
 
 } // namespace tutti
