@@ -196,7 +196,7 @@ private:
       }
       Value part = given;
       if (groups > 1)
-        part = PartOp::create(builder, own.getLoc(), addMemberAxis(typeOf(argument), context.members), given, group);
+        part = PartOp::create(builder, own.getLoc(), addMemberAxis(typeOf(argument), context.members), given);
       context.setLifted(argument, part);
     }
     if (failed(liftBody(own, context)))

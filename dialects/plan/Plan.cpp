@@ -38,12 +38,11 @@ void PlanDialect::initialize() {
       >();
 }
 
-/// Whether the op's `what` are, in a program, of the sizes that a call of it has.
-static LogicalResult expectKnown(Operation *op, StringRef what, ArrayRef<Size> sizes) {
-  auto program = isa<ProgramOp>(op) ? cast<ProgramOp>(op) : op->getParentOfType<ProgramOp>();
+/// Whether `what` an op has, the program or one in it, are of the sizes that a call of it has.
+static LogicalResult expectKnown(Operation *op, ProgramOp program, StringRef what, ArrayRef<Size> sizes) {
   for (const Size &size : sizes)
     for (const std::string &symbol : size.getSymbols())
-      if (program && !program.getSizes().contains(symbol))
+      if (!program.getSizes().contains(symbol))
         return op->emitOpError("expected ")
                << what << " to be of the program's sizes " << program.getSizes() << ", got " << size.str();
   return success();
@@ -193,7 +192,7 @@ LogicalResult ProgramOp::verify() {
     return emitOpError("expected an arena of 0 bytes or more, and pieces of a member or more");
   if (auto axis = getStrips(); axis && (!getSizes().contains(*axis) || isActiveName(*axis)))
     return emitOpError("expected 'strips' to be a size of the call, got '") << *axis << "'";
-  return expectKnown(*this, "'flops'", getFlops().getValue());
+  return expectKnown(*this, *this, "'flops'", getFlops().getValue());
 }
 
 LogicalResult PortAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef name, StringRef head) {
@@ -206,11 +205,12 @@ LogicalResult PortAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitErro
 
 LogicalResult BufferOp::verify() {
   auto type = cast<RankedTensorType>(getType());
-  if (failed(expectKnown(*this, "its sizes", tutti::getSizes(type))))
+  auto program = cast<ProgramOp>((*this)->getParentOp());
+  if (failed(expectKnown(*this, program, "its sizes", tutti::getSizes(type))))
     return failure();
   if (int64_t offset = getOffset(); offset < 0 || offset % lineBytes || (offset && getSpace() != Space::arena))
     return emitOpError("expected an offset in the arena that is a multiple of ") << lineBytes << ", got " << offset;
-  if (auto program = (*this)->getParentOfType<ProgramOp>(); program && getSpace() == Space::arena) {
+  if (getSpace() == Space::arena) {
     std::optional<Size> size = tutti::bytesOf(type);
     auto most = [&](StringRef symbol) { return getWhole() ? program.mostOf(symbol) : program.mostOfPiece(symbol); };
     std::optional<int64_t> bytes = size ? size->at(most) : std::nullopt;
@@ -273,8 +273,7 @@ static LogicalResult expectFits(LaunchOp op, Value buffer, RankedTensorType type
   if (!named)
     return success();
   auto given = cast<RankedTensorType>(named.getType());
-  auto program = op->getParentOfType<ProgramOp>();
-  bool isOnly = program && program.mostOf(activeName) == 1;
+  bool isOnly = op->getParentOfType<ProgramOp>().mostOf(activeName) == 1;
   auto elements = [&](RankedTensorType of) {
     return product(ArrayRef(tutti::getSizes(of)).drop_front(isOnly && isLifted(of)));
   };
@@ -304,7 +303,7 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("expected the kernel ") << getKernelAttr() << " to have fewer than 2^63 rows";
   // Code finds a size by its place among the program's.
   auto program = (*this)->getParentOfType<ProgramOp>();
-  auto isKnown = [&](StringRef symbol) { return !program || program.getSizes().contains(symbol); };
+  auto isKnown = [&](StringRef symbol) { return program.getSizes().contains(symbol); };
   std::optional<std::string> unknown = kernel.unknownSize(isKnown);
   if (!unknown && kernel.getLifted() && !isKnown(kernel.membersSize()))
     unknown = kernel.membersSize();

@@ -132,7 +132,7 @@ def Plan_ProgramOp : Plan_Op<"program", [Symbol, SingleBlock, NoTerminator, Isol
   let hasVerifier = 1;
 }
 
-def Plan_BufferOp : Plan_Op<"buffer", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Plan_BufferOp : Plan_Op<"buffer", [HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "names a run of memory";
   let description = [{
     It is as long as the elements of its `type`. A constant is a parameter's slot, state is zeroed once. Of a program in pieces, a
@@ -147,7 +147,8 @@ def Plan_BufferOp : Plan_Op<"buffer", [DeclareOpInterfaceMethods<SymbolUserOpInt
   let hasVerifier = 1;
 }
 
-def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Plan_LaunchOp : Plan_Op<"launch", [
+    ParentOneOf<["ProgramOp", "ParallelOp"]>, AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs a kernel over the active set and the rows of the call";
   let description = [{
     It reads the buffers of the kernel's arguments and writes those of what it yields; `tickets` count the tasks that have come to
@@ -163,7 +164,8 @@ def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterf
   }];
 }
 
-def Plan_ParallelOp : Plan_Op<"parallel", [SingleBlock, NoTerminator, RecursiveMemoryEffects, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Plan_ParallelOp : Plan_Op<"parallel", [
+    HasParent<"ProgramOp">, SingleBlock, NoTerminator, RecursiveMemoryEffects, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "launches that need nothing of each other, as one";
   let description = [{
     Of groups of unequal members, or of parts of a model that have nothing to do with each other. Their tasks are one list: there

@@ -129,22 +129,6 @@ static void printSize(AsmPrinter &printer, const Size &size) {
       size.getSymbols(), printer.getStream(), [&](StringRef name) { printer.printKeywordOrString(name); }, "*");
 }
 
-Attribute SizeAttr::parse(AsmParser &parser, Type) {
-  SMLoc at = parser.getCurrentLocation();
-  Size size;
-  if (parser.parseLess() || parseSize(parser, size) || parser.parseGreater())
-    return {};
-  return parser.getChecked<SizeAttr>(at, parser.getContext(), size);
-}
-void SizeAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  printSize(printer, getValue());
-  printer << '>';
-}
-LogicalResult SizeAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, Size size) {
-  return size.getFactor() < 0 ? emitError() << "expected a size of 0 or more, got " << size.str() : success();
-}
-
 Attribute SizesAttr::parse(AsmParser &parser, Type) {
   SMLoc at = parser.getCurrentLocation();
   Sizes sizes;
@@ -160,8 +144,8 @@ void SizesAttr::print(AsmPrinter &printer) const {
 }
 LogicalResult SizesAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, Sizes sizes) {
   for (const Size &size : sizes)
-    if (failed(SizeAttr::verify(emitError, size)))
-      return failure();
+    if (size.getFactor() < 0)
+      return emitError() << "expected a size of 0 or more, got " << size.str();
   return success();
 }
 

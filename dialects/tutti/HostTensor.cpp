@@ -2,6 +2,7 @@
 // Tensors of the reference evaluator.
 #include "Tutti.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -208,7 +209,7 @@ void forEachPlace(ArrayRef<int64_t> dims, ArrayRef<HostTensor> operands,
   int64_t place = 0;
   forEachIndex(dims, [&](ArrayRef<int64_t> index) {
     for (auto [source, along] : llvm::zip_equal(sources, strides))
-      source = std::inner_product(index.begin(), index.end(), along.begin(), int64_t(0));
+      source = linearize(index, along);
     visit(place++, sources);
   });
 }

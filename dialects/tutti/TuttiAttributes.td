@@ -9,27 +9,15 @@ include "mlir/IR/EnumAttr.td"
 include "mlir/IR/TensorEncoding.td"
 include "TuttiDialect.td"
 
-def Tutti_SizeAttr : AttrDef<Tutti_Dialect, "Size"> {
-  let mnemonic = "size";
-  let summary = "how many rows, bytes or operations a call has";
-  let description = [{
-    A monomial over the sizes that a call binds: a factor of 0 or more, and symbols, each as often as it is multiplied by. A
-    symbol that is no identifier is quoted.
-
-    Example: `#tutti.size<4*batch*"sequence length">`
-  }];
-  let parameters = (ins AttrParameter<"::tutti::Size", "a size", "const ::tutti::Size &">:$value);
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-}
-
 def Tutti_SizesAttr : AttrDef<Tutti_Dialect, "Sizes", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let mnemonic = "sizes";
   let summary = "sizes, one after the other";
   let description = [{
-    As the encoding of a tensor's type it has the size of each `?`, from left to right: a symbol, or a multiple of symbols.
+    A size is how many rows, bytes or operations a call has: a monomial over the symbols that a call binds, a factor of 0 or
+    more, and symbols, each as often as it is multiplied by. A symbol that is no identifier is quoted. As the encoding of a
+    tensor's type it has the size of each `?`, from left to right: a symbol, or a multiple of symbols.
 
-    Example: `tensor<?x10x?xf32, #tutti.sizes<batch, 4*sequence>>`
+    Example: `tensor<?x10x?xf32, #tutti.sizes<batch, 4*"sequence length">>`
   }];
   let parameters = (ins AttrParameter<"::tutti::Sizes", "sizes", "::llvm::ArrayRef<::tutti::Size>">:$value);
   let hasCustomAssemblyFormat = 1;

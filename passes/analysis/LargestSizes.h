@@ -13,7 +13,7 @@ namespace tutti {
 /// The sizes that calls decide, each at its largest.
 class LargestSizes {
 public:
-  explicit LargestSizes(mlir::ModuleOp module) : chunk(getChunk(module).value_or(0)) {
+  explicit LargestSizes(mlir::ModuleOp module) : chunk(getChunk(module)) {
     if (std::optional<int64_t> members = getMembers(module))
       largest[activeName] = *members;
     for (const SizeRange &range : getSizeRanges(module))
@@ -22,20 +22,24 @@ public:
       largest[activeSize(group).str()] = members.size();
   }
 
-  /// Members that run at once where a call's members run in pieces; 0: all.
-  const int64_t chunk;
+  /// Members that run at once, where a call's members run in pieces.
+  const std::optional<int64_t> chunk;
 
-  bool know(llvm::StringRef symbol) const { return largest.contains(symbol); }
-  /// 0 of one that the module does not know.
-  int64_t of(llvm::StringRef symbol) const { return largest.lookup(symbol); }
-  /// Nothing on overflow.
+  /// Nothing of a symbol that the module does not know.
+  std::optional<int64_t> of(llvm::StringRef symbol) const {
+    auto found = largest.find(symbol);
+    return found == largest.end() ? std::nullopt : std::optional(found->second);
+  }
+  /// Nothing on overflow, and of an unknown symbol.
   std::optional<int64_t> of(const Size &size) const {
     return size.at([&](llvm::StringRef symbol) { return of(symbol); });
   }
   /// The largest value of a size of what one piece of the members makes.
   std::optional<int64_t> ofPiece(const Size &size) const {
-    return size.at(
-        [&](llvm::StringRef symbol) { return isActiveName(symbol) ? std::min(chunk, of(symbol)) : of(symbol); });
+    return size.at([&](llvm::StringRef symbol) {
+      std::optional<int64_t> most = of(symbol);
+      return most && isActiveName(symbol) ? std::min(*most, chunk.value_or(*most)) : most;
+    });
   }
 
 private:

@@ -16,7 +16,7 @@ namespace tutti {
 namespace {
 
 /// Whether the term behind a row's first one is its neighbour in what is read.
-bool readsNeighbours(AffineMap access) {
+bool termsAreNeighbours(AffineMap access) {
   std::optional<AffineMap> plain = withoutSymbols(access);
   if (!plain || plain->getNumDims() == 0 || plain->getNumResults() == 0)
     return false;
@@ -76,7 +76,7 @@ struct Before {
     std::optional<AffineMap> access = composed(*inner, map.getAccess(operand), getSizes(map.getType()));
     if (!access || divisionsOf(*access) > divisionsOf(map.getAccess(operand)))
       return std::nullopt;
-    if (readsNeighbours(map.getAccess(operand)) && !readsNeighbours(*access) &&
+    if (termsAreNeighbours(map.getAccess(operand)) && !termsAreNeighbours(*access) &&
         (isReadByLanes(map) || (TargetTraits::of(map).packsNarrowRows && isReadOften(input))))
       return std::nullopt;
     return Before{from, *access};

@@ -83,9 +83,7 @@ private:
       if (producer && !isa<GetOp, ConstantOp, PartOp, JoinOp>(producer) && taken.insert(source).second)
         continue;
       builder.setInsertionPoint(operand.getOwner());
-      RankedTensorType type = typeOf(operand.get());
-      AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
-      operand.set(MapOp::create(builder, operand.getOwner()->getLoc(), type, operand.get(), identity));
+      operand.set(MapOp::create(builder, operand.getOwner()->getLoc(), operand.get()));
     }
     // So is a parameter of each member that a head is of: a kernel has the parameters of its own member.
     DenseMap<Value, Value> copies;
@@ -96,7 +94,7 @@ private:
       Value &copy = copies[x];
       if (!copy) {
         builder.setInsertionPointAfterValue(x);
-        copy = MapOp::create(builder, head.getLoc(), typeOf(x), x, builder.getMultiDimIdentityMap(typeOf(x).getRank()));
+        copy = MapOp::create(builder, head.getLoc(), x);
       }
       head.getXMutable().assign(copy);
     }

@@ -147,7 +147,8 @@ struct SumOfProducts : OpRewritePattern<ContractOp> {
     Type element = op.getType().getElementType();
     StringRef member = StringRef(spec.result).take_front(isLifted(op.getType())), own = spec.result;
     own = own.drop_front(member.size());
-    std::string summed = spec.contracted(), operands[] = {without(spec.lhs, member), without(spec.rhs, member)};
+    std::string summed = spec.contracted(),
+                operands[] = {withoutMember(spec.lhs, member), withoutMember(spec.rhs, member)};
     bool isFloat = element.isF32() || element.isF64(), hasColumns = own.empty() || isRowsTimesWeight(op);
     bool isAlongRows =
         summed.size() == 1 && StringRef(spec.lhs).ends_with(summed) && StringRef(spec.rhs).ends_with(summed);
@@ -179,7 +180,7 @@ struct SumOfProducts : OpRewritePattern<ContractOp> {
   }
 
 private:
-  static std::string without(StringRef labels, StringRef member) {
+  static std::string withoutMember(StringRef labels, StringRef member) {
     labels.consume_front(member);
     return labels.str();
   }
@@ -231,8 +232,7 @@ private:
   static Value turned(OpBuilder &builder, Location loc, Value x) {
     Type element = typeOf(x).getElementType();
     APInt top = APInt::getSignMask(element.getIntOrFloatBitWidth());
-    auto attr = DenseElementsAttr::get(RankedTensorType::get({}, element), IntegerAttr::get(element, top));
-    return XorOp::create(builder, loc, x, ConstantOp::create(builder, loc, cast<ElementsAttr>(attr)));
+    return XorOp::create(builder, loc, x, ConstantOp::ofNumber(builder, loc, IntegerAttr::get(element, top)));
   }
 };
 
@@ -252,8 +252,8 @@ struct CastThereAndBack : OpRewritePattern<CastOp> {
 
     Location loc = op.getLoc();
     RankedTensorType type = typeOf(op.getResult());
-    auto map = MapOp::create(rewriter, loc, type, there.getX(), rewriter.getMultiDimIdentityMap(type.getRank()));
-    map.getBody().front().erase();
+    auto map = MapOp::create(rewriter, loc, type, there.getX(),
+                             rewriter.getAffineMapArrayAttr(rewriter.getMultiDimIdentityMap(type.getRank())));
     Block *block = rewriter.createBlock(&map.getBody());
     Value x = block->addArgument(rewriter.getF32Type(), loc);
     auto number = [&](double value) -> Value {
@@ -327,16 +327,12 @@ struct ReduceChosen : OpRewritePattern<ReduceOp> {
     for (Value part : ArrayRef<Value>(parts).drop_front())
       all = both(all, part);
     if (isSum && isa<FloatType>(element)) // which begins with +0: a sum of -0 is one
-      all = AddOp::create(rewriter, loc, all, zero(rewriter, loc, element));
+      all = AddOp::create(rewriter, loc, all, ConstantOp::ofNumber(rewriter, loc, rewriter.getZeroAttr(element)));
     rewriter.replaceOp(op, all);
     return success();
   }
 
 private:
-  static Value zero(OpBuilder &builder, Location loc, Type element) {
-    auto attr = DenseElementsAttr::get(RankedTensorType::get({}, element), builder.getZeroAttr(element));
-    return ConstantOp::create(builder, loc, cast<ElementsAttr>(attr));
-  }
   /// The places of an axis that an op takes, if it takes all of the others.
   static std::optional<SmallVector<int64_t>> chosenAlong(Operation *producer, int64_t axis) {
     SmallVector<int64_t> places;

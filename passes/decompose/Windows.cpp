@@ -58,8 +58,7 @@ Value gathered(PatternRewriter &rewriter, Location loc, Value x, int64_t windows
   if (llvm::is_contained(mask, false)) {
     Value truths =
         constant(DenseElementsAttr::get(RankedTensorType::get(ofMask, rewriter.getI1Type()), ArrayRef(mask)));
-    auto zero = DenseElementsAttr::get(RankedTensorType::get({}, element), rewriter.getZeroAttr(element));
-    y = SelectOp::create(rewriter, loc, truths, y, constant(zero));
+    y = SelectOp::create(rewriter, loc, truths, y, ConstantOp::ofNumber(rewriter, loc, rewriter.getZeroAttr(element)));
   }
   return shaped(y, result);
 }
@@ -96,8 +95,7 @@ Value withMargin(PatternRewriter &rewriter, Location loc, Value x, ArrayRef<Wind
   if (!llvm::equal(lines, llvm::seq(count)))
     all = gathered(rewriter, loc, all, lines.size(), lines);
   if (runs.size() > 1 || runs.front() != std::pair<int64_t, int64_t>(0, width)) {
-    Value zero = ConstantOp::create(
-        rewriter, loc, DenseElementsAttr::get(RankedTensorType::get({}, element), rewriter.getZeroAttr(element)));
+    Value zero = ConstantOp::ofNumber(rewriter, loc, rewriter.getZeroAttr(element));
     AffineMap own = rewriter.getMultiDimIdentityMap(rows + 2),
               none = AffineMap::get(rows + 2, 0, rewriter.getContext());
     SmallVector<Value> parts;

@@ -45,7 +45,7 @@ public:
     for (Operation &op : function.getBody().front())
       if (isa<MapOp, KernelOpInterface>(op) && isLifted(typeOf(op.getResult(0))))
         own += of(&op);
-    return double(largest.of(activeName)) * again <= std::max(own * smallPart, launchWorth);
+    return double(largest.of(activeName).value_or(1)) * again <= std::max(own * smallPart, launchWorth);
   }
 
 private:
@@ -67,7 +67,7 @@ private:
     for (const Size &size : sizes) {
       count *= size.getFactor();
       for (StringRef symbol : size.getSymbols())
-        count *= double(largest.of(symbol));
+        count *= double(largest.of(symbol).value_or(1));
     }
     return count;
   }
@@ -160,8 +160,7 @@ void addMoves(Front &front) {
       if (isa<MapOp>(op) || isOne(operand) || llvm::is_contained(front.ops, x.getDefiningOp()))
         continue;
       OpBuilder builder(op);
-      auto move =
-          MapOp::create(builder, op->getLoc(), typeOf(x), x, builder.getMultiDimIdentityMap(typeOf(x).getRank()));
+      auto move = MapOp::create(builder, op->getLoc(), x);
       operand.set(move);
       front.ops.insert(llvm::find(front.ops, op), move);
     }

@@ -22,8 +22,8 @@ public:
         returned(function.getBody().front().getTerminator()->getOperands()) {}
 
   LogicalResult run() {
-    return success(succeeded(requireNumerics(module)) && succeeded(checkPorts()) && succeeded(checkSizes()) &&
-                   succeeded(checkKernels()) && succeeded(checkOps()));
+    return success(succeeded(requireNumerics(module)) && succeeded(checkPorts()) && succeeded(checkKernels()) &&
+                   succeeded(checkSizes()) && succeeded(checkOps()));
   }
 
 private:
@@ -54,13 +54,14 @@ private:
 
   LogicalResult checkSizes() {
     for (BlockArgument argument : function.getArguments())
-      if (failed(checkSize(argument, "an input")))
+      if (failed(
+              checkSize(argument, ("input '" + inputName(function, argument.getArgNumber()).getValue() + "'").str())))
         return failure();
     for (GetOp get : function.getOps<GetOp>())
-      if (failed(checkSize(get, "a weight")))
+      if (failed(checkSize(get, ("weight '" + get.getParam() + "'").str())))
         return failure();
-    for (Value value : returned)
-      if (failed(checkSize(value, "an output")))
+    for (auto [i, value] : llvm::enumerate(returned))
+      if (failed(checkSize(value, ("output '" + outputName(function, i).getValue() + "'").str())))
         return failure();
     return success();
   }
@@ -70,6 +71,12 @@ private:
       return emitError(value.getLoc()) << what << " of rank " << rank << ": " << value.getType()
                                        << "; artifacts take at most " << rt::kMaxRank
                                        << " dimensions, the member axis among them";
+    for (const Size &size : getSizes(typeOf(value)))
+      for (StringRef symbol : size.getSymbols())
+        if (!largest.of(symbol))
+          return emitError(value.getLoc())
+                 << what << " of " << value.getType() << ": the module does not say how large '" << symbol
+                 << "' can be; expected it in " << sizesName;
     std::optional<Size> bytes = bytesOf(typeOf(value));
     if (bytes && largest.of(*bytes))
       return success();
@@ -86,7 +93,7 @@ private:
         return mistake(kernel.emitOpError(
             isScheduled ? "expected no schedule of a CUDA device's kernel: each call takes a geometry"
                         : "expected a schedule: --tutti-schedule comes before this pass"));
-      if (kernel.getLifted() && !largest.know(kernel.membersSize()))
+      if (kernel.getLifted() && !largest.of(kernel.membersSize()))
         return kernel.emitOpError("runs over '") << kernel.membersSize() << "', but the module does not say how many "
                                                  << "members that are: expected tutti.members";
       for (BlockArgument argument : kernel.getBody().getArguments())

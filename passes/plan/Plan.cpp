@@ -69,7 +69,7 @@ private:
   LogicalResult emit() {
     NamedAttrList sizes;
     auto addSize = [&](StringRef symbol, int64_t least) {
-      sizes.set(symbol, builder.getDenseI64ArrayAttr({least, largest.of(symbol)}));
+      sizes.set(symbol, builder.getDenseI64ArrayAttr({least, *largest.of(symbol)}));
     };
     for (const SizeRange &range : getSizeRanges(module))
       addSize(range.symbol, range.least);
@@ -77,7 +77,7 @@ private:
     for (unsigned group = 0; group < getGroups(module).size(); ++group)
       addSize(activeSize(group).str(), 0);
     SymbolTable symbols(module); // a weight may be called infer
-    IntegerAttr chunk = largest.chunk ? builder.getI64IntegerAttr(largest.chunk) : IntegerAttr();
+    IntegerAttr chunk = largest.chunk ? builder.getI64IntegerAttr(*largest.chunk) : IntegerAttr();
     auto program = plan::ProgramOp::create(builder, function.getLoc(), "infer", getTarget(module),
                                            sizes.getDictionary(module.getContext()),
                                            SizesAttr::get(builder.getContext(), flops), arena.bytes, chunk, strips());
@@ -145,7 +145,7 @@ private:
 
   /// What the runtime holds artifacts to: rows, or tasks, are counted in 31 bits.
   LogicalResult checkCounts(plan::DispatchOp dispatch, plan::KernelOp kernel, const std::optional<Size> &rows) {
-    int64_t members = kernel.getLifted() ? largest.of(kernel.membersSize()) : 1, most = INT32_MAX;
+    int64_t members = kernel.getLifted() ? *largest.of(kernel.membersSize()) : 1, most = INT32_MAX;
     if (TargetTraits::of(module).schedulesTasks)
       most = most / std::max<int64_t>(members, 1) * kernel.getSchedule()->getQuantum();
     if (std::optional<int64_t> wanted = rows ? largest.of(*rows) : std::nullopt; wanted && *wanted <= most)

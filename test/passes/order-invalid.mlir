@@ -15,6 +15,8 @@
 // RUN: not tutti-opt %t/alone.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=ALONE
 // RUN: not tutti-opt %t/given.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=GIVEN
 // RUN: not tutti-opt %t/weight.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=WEIGHT
+// RUN: not tutti-opt %t/unknown.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not tutti-opt %t/huge.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=HUGE
 // RUN: not tutti-opt %t/main.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=MAIN
 
 // PARALLEL: error: 'tutti.contract' op is not parallel along a size that a call decides: --tutti-parallel comes before this pass
@@ -31,6 +33,8 @@
 // OUTPUT: error: expected result 0 of @main to have a name, as in {tutti.name = "x"}
 // ALONE: error: 'tutti.exp' op is in no kernel: --tutti-decompose and --tutti-fuse come before this pass
 // GIVEN: error: expected a kernel to make what @main gives: --tutti-decompose comes before this pass
+// UNKNOWN: error: input 'x' of 'tensor<?x8xf32, #tutti.sizes<batch>>': the module does not say how large 'batch' can be; expected it in tutti.sizes
+// HUGE: error: input 'x' of more than 2^63 bytes: 'tensor<?x8xf32, #tutti.sizes<batch>>'; bind a smaller range with --dim
 // MAIN: error: expected a function @main, the model
 
 //--- parallel.mlir
@@ -108,6 +112,18 @@ module attributes {tutti.members = 1 : i64} {
 module attributes {tutti.members = 1 : i64} {
   func.func @main(%x: tensor<4x8xf32> {tutti.name = "x"}) -> (tensor<4x8xf32> {tutti.name = "y"}) {
     return %x : tensor<4x8xf32>
+  }
+}
+//--- unknown.mlir
+module attributes {tutti.members = 1 : i64} {
+  func.func @main(%x: tensor<?x8xf32, #tutti.sizes<batch>> {tutti.name = "x"}) -> (tensor<?x8xf32, #tutti.sizes<batch>> {tutti.name = "y"}) {
+    return %x : tensor<?x8xf32, #tutti.sizes<batch>>
+  }
+}
+//--- huge.mlir
+module attributes {tutti.members = 1 : i64, tutti.sizes = {batch = array<i64: 1, 1000000000000000000>}} {
+  func.func @main(%x: tensor<?x8xf32, #tutti.sizes<batch>> {tutti.name = "x"}) -> (tensor<?x8xf32, #tutti.sizes<batch>> {tutti.name = "y"}) {
+    return %x : tensor<?x8xf32, #tutti.sizes<batch>>
   }
 }
 //--- main.mlir

@@ -25,7 +25,7 @@ module attributes {tutti.members = 2 : i64} {
 
 func.func private @g(%x: tensor<?x2xf32, #tutti.sizes<active>>) -> tensor<?x2xf32, #tutti.sizes<active.0>> {
   // expected-error@+1 {{'tutti.part' op cannot be mapped over an axis: it has no vmap rule}}
-  %0 = tutti.part %x of 0 : tensor<?x2xf32, #tutti.sizes<active>> -> tensor<?x2xf32, #tutti.sizes<active.0>>
+  %0 = tutti.part %x : tensor<?x2xf32, #tutti.sizes<active>> -> tensor<?x2xf32, #tutti.sizes<active.0>>
   return %0 : tensor<?x2xf32, #tutti.sizes<active.0>>
 }
 func.func @part(%x: tensor<3x?x2xf32, #tutti.sizes<active>>) -> tensor<3x?x2xf32, #tutti.sizes<active.0>> {

@@ -161,10 +161,10 @@ module attributes {tutti.members = 3 : i64, tutti.groups = [array<i64: 0, 2>, ar
   tutti.param per_member @p0 : tensor<4xf32>
   tutti.param per_member @"1.p0" : tensor<4xf32>
   // CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x4xf32, #tutti.sizes<active>>
-  // CHECK: %[[X0:.*]] = tutti.part %[[X:.*]] of 0 : tensor<?x4xf32, #tutti.sizes<active>> -> tensor<?x4xf32, #tutti.sizes<active.0>>
+  // CHECK: %[[X0:.*]] = tutti.part %[[X:.*]] : tensor<?x4xf32, #tutti.sizes<active>> -> tensor<?x4xf32, #tutti.sizes<active.0>>
   // CHECK: %[[P0:.*]] = tutti.get @p0 : tensor<?x4xf32, #tutti.sizes<active.0>>
   // CHECK: %[[Y0:.*]] = tutti.add %[[X0]], %[[P0]]
-  // CHECK: %[[X1:.*]] = tutti.part %[[X]] of 1 : tensor<?x4xf32, #tutti.sizes<active>> -> tensor<?x4xf32, #tutti.sizes<active.1>>
+  // CHECK: %[[X1:.*]] = tutti.part %[[X]] : tensor<?x4xf32, #tutti.sizes<active>> -> tensor<?x4xf32, #tutti.sizes<active.1>>
   // CHECK: %[[P1:.*]] = tutti.get @"1.p0" : tensor<?x4xf32, #tutti.sizes<active.1>>
   // CHECK: %[[M1:.*]] = tutti.mul %[[X1]], %[[P1]]
   // CHECK: %[[Y1:.*]] = tutti.exp %[[M1]]

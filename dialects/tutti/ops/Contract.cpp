@@ -2,6 +2,8 @@
 // The contraction: an Einstein sum of two tensors.
 #include "Family.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -154,13 +156,6 @@ static SmallVector<int64_t> stridesOf(StringRef labels, StringRef own, const Hos
   });
 }
 
-static int64_t dot(ArrayRef<int64_t> index, ArrayRef<int64_t> strides) {
-  int64_t place = 0;
-  for (auto [i, stride] : llvm::zip_equal(index, strides))
-    place += i * stride;
-  return place;
-}
-
 /// The sum of the products of four unsigned bytes with four signed ones.
 static uint64_t productOfWords(uint32_t a, uint32_t b) {
   int64_t sum = 0;
@@ -184,10 +179,10 @@ FailureOr<HostTensor> ContractOp::evaluate(EvaluateContext &context, ArrayRef<Ho
   // The terms' places relative to the first one, ascending in the order of the left operand's labels.
   std::vector<std::pair<int64_t, int64_t>> terms;
   forEachIndex(llvm::map_to_vector(contracted, dimOf),
-               [&](ArrayRef<int64_t> k) { terms.emplace_back(dot(k, innerA), dot(k, innerB)); });
+               [&](ArrayRef<int64_t> k) { terms.emplace_back(linearize(k, innerA), linearize(k, innerB)); });
   int64_t place = 0;
   forEachIndex(y.dims, [&](ArrayRef<int64_t> index) {
-    int64_t fromA = dot(index, outerA), fromB = dot(index, outerB);
+    int64_t fromA = linearize(index, outerA), fromB = linearize(index, outerB);
     if (!y.isFloat()) {
       uint64_t sum = 0;
       for (auto [i, j] : terms)

@@ -73,6 +73,10 @@ FailureOr<HostTensor> GetOp::evaluate(EvaluateContext &context, ArrayRef<HostTen
   return context.param(getParam());
 }
 
+ConstantOp ConstantOp::ofNumber(OpBuilder &builder, Location loc, TypedAttr number) {
+  return create(builder, loc, DenseElementsAttr::get(RankedTensorType::get({}, number.getType()), Attribute(number)));
+}
+
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
 LogicalResult ConstantOp::lift(LiftContext &) { return emitOpError("has no operand that could be lifted"); }
@@ -96,17 +100,20 @@ LogicalResult HeadOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
   bool isFloat = isa<FloatType>(element), isVote = op.getKind() == HeadKind::vote;
   if (!isFloat && !isInteger(element))
     return misfit(location, name, "expected elements of a float type or an integer, got ", element);
-  size_t needed = isVote && isFloat ? 2 : 1;
+  bool ofScores = isVote && isFloat;
+  size_t needed = ofScores ? 2 : 1;
   if (sizes.size() < needed)
     return misfit(location, name, "expected at least ", needed, " axes for ", kind, ", got ", str(sizes));
   if (sizes.front() == Size(0))
     return misfit(location, name, "expected at least one member, got ", str(sizes));
+  if (ofScores && sizes.back() == Size(0))
+    return misfit(location, name, "expected at least one score to vote by, got ", str(sizes));
   if ((op.getKind() == HeadKind::quantile) != op.getQ().has_value())
     return misfit(location, name, "expected `at` a number for quantile and for no other kind, got ", kind);
   if (op.getQ() && !(op.getQ()->convertToDouble() >= 0 && op.getQ()->convertToDouble() <= 1))
     return misfit(location, name, "expected a quantile from 0 to 1, got ", op.getQ()->convertToDouble());
   sizes.erase(sizes.begin());
-  if (isVote && isFloat)
+  if (ofScores)
     sizes.pop_back();
   if (isVote)
     element = IntegerType::get(type.getContext(), 64);
@@ -224,19 +231,19 @@ FailureOr<HostTensor> HeadOp::evaluate(EvaluateContext &context, ArrayRef<HostTe
 // part, join
 //===------------------------------------------------------------------------------------------------------------===//
 
-/// `part` has, of group `group`, what `whole` has of all members.
-static bool isPartOf(RankedTensorType part, RankedTensorType whole, int64_t group) {
-  return isLifted(whole) && group >= 0 && getSizes(whole).front() == activeSize() &&
-         part.getRank() == whole.getRank() && part == addMemberAxis(dropMemberAxis(whole), activeSize(group));
+/// `part` has, of the members of a group of this size, what `whole` has of all.
+static bool isPartOf(RankedTensorType part, RankedTensorType whole, const Size &group) {
+  return isLifted(whole) && getSizes(whole).front() == activeSize() && part.getRank() == whole.getRank() &&
+         part == addMemberAxis(dropMemberAxis(whole), group);
 }
 
 Sizes PartOp::mixedSizes() { return {}; }
 
 LogicalResult PartOp::verify() {
   auto from = typeOf(getX()), to = typeOf(getResult());
-  if (isPartOf(to, from, getGroup()))
+  if (isLifted(to) && getSizes(to).front() != activeSize() && isPartOf(to, from, getSizes(to).front()))
     return success();
-  return emitOpError("expected group ") << getGroup() << "'s part of " << from << ", got " << to;
+  return emitOpError("expected a group's part of ") << from << ", got " << to;
 }
 
 Sizes JoinOp::mixedSizes() { return {}; }
@@ -246,7 +253,7 @@ LogicalResult JoinOp::verify() {
   if (getParts().empty())
     return emitOpError("expected the parts of groups, got none");
   for (auto [group, part] : llvm::enumerate(getParts()))
-    if (!isPartOf(typeOf(part), to, group))
+    if (!isPartOf(typeOf(part), to, activeSize(group)))
       return emitOpError("expected group ") << group << "'s part of " << to << ", got " << part.getType();
   return success();
 }
@@ -283,12 +290,7 @@ FailureOr<AffineMap> ReplicateOp::operandMap() {
 FailureOr<HostTensor> ReplicateOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[0];
   SmallVector<int64_t> strides = x.strides(), dims = context.dimsOf(typeOf(getResult()));
-  return rearranged(x, dims, [&](ArrayRef<int64_t> index) {
-    int64_t source = 0;
-    for (auto [i, stride] : llvm::zip_equal(index.drop_front(), strides))
-      source += i * stride;
-    return source;
-  });
+  return rearranged(x, dims, [&](ArrayRef<int64_t> index) { return linearize(index.drop_front(), strides); });
 }
 
 //===------------------------------------------------------------------------------------------------------------===//

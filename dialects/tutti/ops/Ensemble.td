@@ -51,6 +51,10 @@ def Tutti_ConstantOp : Tutti_Op<"constant", [ConstantLike, AllTypesMatch<["value
   let description = [{What a graph spells out, and what was folded. Weights are parameters, which name bytes of a file.}];
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Tutti_Tensor:$result);
+  let extraClassDeclaration = [{
+    /// One of no axes.
+    static ConstantOp ofNumber(::mlir::OpBuilder &builder, ::mlir::Location loc, ::mlir::TypedAttr number);
+  }];
   let assemblyFormat = "$value attr-dict";
   let hasFolder = 1;
 }
@@ -98,15 +102,15 @@ def Tutti_ReplicateOp : Tutti_Op<"replicate", [DeclareOpInterfaceMethods<LayoutO
 }
 
 def Tutti_PartOp : Tutti_AnyOp<"part", [Pure, DeclareOpInterfaceMethods<ParallelOpInterface>]> {
-  let examples = ["%y = tutti.part %x of 1 : tensor<?x3xf32, #tutti.sizes<active>> -> tensor<?x3xf32, #tutti.sizes<active.1>>"];
+  let examples = ["%y = tutti.part %x : tensor<?x3xf32, #tutti.sizes<active>> -> tensor<?x3xf32, #tutti.sizes<active.1>>"];
   let summary = "of a value that all active members have, the part of one group's";
   let description = [{
     Members that are unequal are in groups, each lifted alone: dimension 0 of x is "active", of the result the group's own
     size, "active.1". Nothing is copied: a kernel finds its members' places in x through a table.
   }];
-  let arguments = (ins Tutti_Tensor:$x, I64Attr:$group);
+  let arguments = (ins Tutti_Tensor:$x);
   let results = (outs Tutti_Tensor:$result);
-  let assemblyFormat = "$x `of` $group attr-dict `:` type($x) `->` type($result)";
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
   let hasVerifier = 1;
 }
 

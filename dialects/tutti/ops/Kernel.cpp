@@ -14,6 +14,10 @@ void MapOp::build(OpBuilder &builder, OperationState &state, RankedTensorType re
   YieldOp::create(builder, state.location, block->addArgument(scalarType(result.getElementType()), state.location));
 }
 
+void MapOp::build(OpBuilder &builder, OperationState &state, Value x) {
+  build(builder, state, typeOf(x), x, builder.getMultiDimIdentityMap(typeOf(x).getRank()));
+}
+
 bool MapOp::isMove() {
   Block &block = getBody().front();
   return getInputs().size() == 1 && block.without_terminator().empty() &&

@@ -28,7 +28,9 @@ def Tutti_MapOp : Tutti_AnyOp<"map", [
   let regions = (region SizedRegion<1>:$body);
   let builders = [
     // Moves elements: y[i] = x[access(i)].
-    OpBuilder<(ins "::mlir::RankedTensorType":$result, "::mlir::Value":$x, "::mlir::AffineMap":$access)>
+    OpBuilder<(ins "::mlir::RankedTensorType":$result, "::mlir::Value":$x, "::mlir::AffineMap":$access)>,
+    // Copies x.
+    OpBuilder<(ins "::mlir::Value":$x)>
   ];
   let extraClassDeclaration = [{
     ::mlir::AffineMap getAccess(unsigned operand) {

@@ -2,7 +2,7 @@
 // Ops that move elements and compute nothing.
 #include "Family.h"
 
-#include <numeric>
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 
@@ -175,15 +175,12 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *context, std::optional<
                                             SmallVectorImpl<Type> &inferred) {
   auto type = typeOf(op.getX());
   ArrayRef<int64_t> permutation = op.getPermutation();
-  SmallVector<int64_t> sorted(permutation);
-  llvm::sort(sorted);
-  if (sorted != axesOf(type.getRank()))
+  if (int64_t(permutation.size()) != type.getRank() || !isPermutationVector(permutation))
     return misfit(location, getOperationName(), "expected a permutation of the ", type.getRank(), " axes of x, got [",
                   permutation, "]");
-  Sizes from = getSizes(type), to;
-  for (int64_t axis : permutation)
-    to.push_back(from[axis]);
-  inferred.push_back(getTensorType(to, type.getElementType()));
+  Sizes sizes = getSizes(type);
+  applyPermutationToVector(sizes, permutation);
+  inferred.push_back(getTensorType(sizes, type.getElementType()));
   return success();
 }
 
@@ -193,9 +190,7 @@ OpFoldResult TransposeOp::fold(FoldAdaptor) {
   auto before = getX().getDefiningOp<TransposeOp>();
   if (!before)
     return {};
-  SmallVector<int64_t> both;
-  for (int64_t axis : getPermutation())
-    both.push_back(before.getPermutation()[axis]);
+  SmallVector<int64_t> both = applyPermutation(before.getPermutation(), getPermutation());
   getXMutable().assign(before.getX());
   setPermutation(both);
   return getResult();
@@ -219,14 +214,9 @@ FailureOr<AffineMap> TransposeOp::operandMap() {
 
 FailureOr<HostTensor> TransposeOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[0];
-  SmallVector<int64_t> own = x.strides(), dims, strides;
-  for (int64_t axis : getPermutation()) {
-    dims.push_back(x.dims[axis]);
-    strides.push_back(own[axis]);
-  }
-  return rearranged(x, dims, [&](ArrayRef<int64_t> index) {
-    return std::inner_product(index.begin(), index.end(), strides.begin(), int64_t(0));
-  });
+  SmallVector<int64_t> strides = applyPermutation(x.strides(), getPermutation());
+  return rearranged(x, applyPermutation(x.dims, getPermutation()),
+                    [&](ArrayRef<int64_t> index) { return linearize(index, strides); });
 }
 
 //===------------------------------------------------------------------------------------------------------------===//
@@ -375,7 +365,7 @@ FailureOr<HostTensor> ConcatOp::evaluate(EvaluateContext &context, ArrayRef<Host
   for (const HostTensor &x : operands) {
     int64_t from = 0;
     forEachIndex(x.dims, [&](ArrayRef<int64_t> index) {
-      y.take(std::inner_product(index.begin(), index.end(), strides.begin(), offset * strides[axis]), x, from++);
+      y.take(offset * strides[axis] + linearize(index, strides), x, from++);
     });
     offset += x.dims[axis];
   }

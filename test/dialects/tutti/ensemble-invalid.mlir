@@ -265,3 +265,35 @@ func.func @behind_a_multiple(%x: tensor<?x3xf32, #tutti.sizes<4*batch>>) {
   }
   return
 }
+
+// -----
+
+func.func @vote_of_no_scores(%x: tensor<2x3x0xf32>) {
+  // expected-error@+1 {{'tutti.head' expected at least one score to vote by, got (2, 3, 0)}}
+  %0 = tutti.head vote %x : tensor<2x3x0xf32>
+  return
+}
+
+// -----
+
+func.func @part_of_no_group(%x: tensor<?x3xf32, #tutti.sizes<active>>) {
+  // expected-error@+1 {{'tutti.part' op expected a group's part of 'tensor<?x3xf32, #tutti.sizes<active>>', got 'tensor<?x3xf32, #tutti.sizes<active>>'}}
+  %0 = tutti.part %x : tensor<?x3xf32, #tutti.sizes<active>> -> tensor<?x3xf32, #tutti.sizes<active>>
+  return
+}
+
+// -----
+
+func.func @part_of_another_shape(%x: tensor<?x3xf32, #tutti.sizes<active>>) {
+  // expected-error@+1 {{'tutti.part' op expected a group's part of}}
+  %0 = tutti.part %x : tensor<?x3xf32, #tutti.sizes<active>> -> tensor<?x4xf32, #tutti.sizes<active.1>>
+  return
+}
+
+// -----
+
+func.func @join_out_of_order(%x: tensor<?x3xf32, #tutti.sizes<active.1>>, %y: tensor<?x3xf32, #tutti.sizes<active.0>>) {
+  // expected-error@+1 {{'tutti.join' op expected group 0's part of 'tensor<?x3xf32, #tutti.sizes<active>>', got 'tensor<?x3xf32, #tutti.sizes<active.1>>'}}
+  %0 = tutti.join %x, %y : tensor<?x3xf32, #tutti.sizes<active.1>>, tensor<?x3xf32, #tutti.sizes<active.0>> -> tensor<?x3xf32, #tutti.sizes<active>>
+  return
+}

@@ -2,6 +2,8 @@
 // Import of ops that move elements.
 #include "compiler/import/onnx/ops/Ops.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
 using namespace mlir;
 
 namespace tutti {
@@ -83,9 +85,7 @@ void importTranspose(Node &n) {
   SmallVector<int64_t> permutation;
   for (int64_t i = 0; i < rank; ++i)
     permutation.push_back(given && i < int64_t(given->size()) ? (*given)[i] : rank - 1 - i);
-  SmallVector<int64_t> sorted(permutation);
-  llvm::sort(sorted);
-  if ((given && int64_t(given->size()) != rank) || !llvm::equal(sorted, llvm::seq<int64_t>(0, rank)))
+  if ((given && int64_t(given->size()) != rank) || !isPermutationVector(permutation))
     n.emit.malformed("attribute 'perm' is no permutation of " + Twine(rank) + " axes");
   else
     n.set(0, n.emit.transpose(x, permutation));
