@@ -48,31 +48,8 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
       if (!traits.schedulesTasks)
         continue;
       bool chain = kernel.getFamily() == plan::Family::chain;
-      int64_t perRow = steps.rowBytes();
-      int64_t tile = rowsOfChain;
-      if (!chain) {
-        int64_t widest = 1;
-        kernel.getBody().walk([&](Operation *op) {
-          if (op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()))
-            if (Size columns = RowForm::of(typeOf(op->getResult(0))).columns; columns.isFixed())
-              widest = std::max(widest, columns.getFixed());
-        });
-        tile = elementsPerTask / widest;
-      }
-      tile = std::clamp<int64_t>(
-          llvm::alignDown(std::min(tile, (chain ? chainBudget : scratchBudget) / std::max<int64_t>(perRow, 1)),
-                          quantum),
-          quantum, mostRows);
-      // What is transposed is transposed for so many rows at a time.
-      int64_t unit = quantum;
-      if (const TransposedReads &reads = steps.transposed; !chain && !reads.operands.empty()) {
-        unit = llvm::alignTo(quantum, reads.quantum());
-        tile = llvm::alignTo(std::max(tile, perRow ? 0 : reads.rows * reads.step), unit);
-      }
-
-      int64_t scratch = llvm::alignTo(perRow * tile, 64) + 64 + steps.workBytes();
-      for (HeadOp head : steps.heads)
-        scratch = std::max(scratch, headScratchBytes(head, members));
+      auto [tile, unit] = rowsOf(kernel, steps);
+      int64_t scratch = scratchOf(steps, tile, members);
       if (int64_t most = traits.scratchBytes; scratch > most) {
         kernel.emitError("rows so long that a thread would keep ")
             << scratch << " bytes of values for " << tile << " of them, expected at most " << most;
@@ -80,6 +57,43 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
       }
       kernel.setScheduleAttr(plan::ScheduleAttr::get(&getContext(), tile, unit, chain ? chainOverhead : 1, scratch));
     }
+  }
+
+private:
+  /// The rows of a task, and what they are a multiple of.
+  struct Rows {
+    int64_t tile, unit;
+  };
+  static Rows rowsOf(plan::KernelOp kernel, const Steps &steps) {
+    bool chain = kernel.getFamily() == plan::Family::chain;
+    int64_t perRow = steps.rowBytes(), wanted = chain ? rowsOfChain : elementsPerTask / widestRow(kernel),
+            most = (chain ? chainBudget : scratchBudget) / std::max<int64_t>(perRow, 1);
+    int64_t tile = std::clamp<int64_t>(llvm::alignDown(std::min(wanted, most), quantum), quantum, mostRows);
+    const TransposedReads &reads = steps.transposed;
+    if (chain || reads.operands.empty())
+      return {tile, quantum};
+    // What is transposed is transposed for so many rows at a time.
+    int64_t unit = llvm::alignTo(quantum, reads.quantum());
+    return {int64_t(llvm::alignTo(std::max(tile, perRow ? 0 : reads.rows * reads.step), unit)), unit};
+  }
+
+  /// The most elements that a row of the kernel's values has, of those whose rows have a fixed length.
+  static int64_t widestRow(plan::KernelOp kernel) {
+    int64_t widest = 1;
+    kernel.getBody().walk([&](Operation *op) {
+      if (op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()))
+        if (Size columns = RowForm::of(typeOf(op->getResult(0))).columns; columns.isFixed())
+          widest = std::max(widest, columns.getFixed());
+    });
+    return widest;
+  }
+
+  /// Bytes of a worker's memory for a task of so many rows, or for its heads, which come when the rows are done.
+  static int64_t scratchOf(const Steps &steps, int64_t tile, int64_t members) {
+    int64_t scratch = llvm::alignTo(steps.rowBytes() * tile, 64) + 64 + steps.workBytes();
+    for (HeadOp head : steps.heads)
+      scratch = std::max(scratch, headScratchBytes(head, members));
+    return scratch;
   }
 };
 

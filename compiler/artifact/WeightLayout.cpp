@@ -148,7 +148,6 @@ void WeightLayout::addSlot(const Ensemble &ensemble, plan::BufferOp buffer) {
   slot->layout = stringifyLayout(*buffer.getLayout());
   source.layout = layoutOf(*buffer.getLayout());
   slot->type->dtype = dtypeOf(type.getElementType());
-  uint64_t elementBytes = storageBytes(type.getElementType());
   SmallVector<int64_t> dims;
   if (buffer.getParam()) {
     source.members = &ensemble.weights.find(*buffer.getParam())->second;
@@ -173,17 +172,27 @@ void WeightLayout::addSlot(const Ensemble &ensemble, plan::BufferOp buffer) {
     slotOfBuffer[buffer] = *same;
     return;
   }
+  setBytes(*slot, source, dims, storageBytes(type.getElementType()));
+  chooseCopies(*slot, source, ensemble);
+  slotOfBuffer[buffer] = slots.size();
+  slots.push_back(std::move(slot));
+  sources.push_back(std::move(source));
+}
+
+void WeightLayout::setBytes(fb::SlotT &slot, const Source &source, ArrayRef<int64_t> dims, uint64_t elementBytes) {
   uint64_t count = 1;
   for (int64_t dim : dims) {
     auto extent = std::make_unique<fb::ExtentT>();
     extent->base = dim;
-    slot->type->dims.push_back(std::move(extent));
+    slot.type->dims.push_back(std::move(extent));
     count *= dim;
   }
-  slot->raw_bytes = count * elementBytes;
-  slot->bytes_each = source.layout == rt::Layout::raw ? slot->raw_bytes
-                                                      : rt::layoutBytes(source.layout, dims[0], dims[1], elementBytes);
+  slot.raw_bytes = count * elementBytes;
+  slot.bytes_each = source.layout == rt::Layout::raw ? slot.raw_bytes
+                                                     : rt::layoutBytes(source.layout, dims[0], dims[1], elementBytes);
+}
 
+void WeightLayout::chooseCopies(fb::SlotT &slot, Source &source, const Ensemble &ensemble) {
   source.stored = {0};
   if (source.members && source.members->size() > 1) {
     std::vector<unsigned> first = firstEqual(*source.members);
@@ -194,16 +203,13 @@ void WeightLayout::addSlot(const Ensemble &ensemble, plan::BufferOp buffer) {
         copyOf[m] = source.stored.size();
         source.stored.push_back(m);
       }
-      slot->index.push_back(copyOf[first[m]]);
+      slot.index.push_back(copyOf[first[m]]);
     }
     if (!ensemble.groups.empty())
-      indexAllMembers(*slot, ensemble);
+      indexAllMembers(slot, ensemble);
     else if (source.stored.size() == first.size())
-      slot->index.clear();
+      slot.index.clear();
   }
-  slotOfBuffer[buffer] = slots.size();
-  slots.push_back(std::move(slot));
-  sources.push_back(std::move(source));
 }
 
 void WeightLayout::place(const Ensemble &ensemble) {

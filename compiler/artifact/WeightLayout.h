@@ -42,6 +42,10 @@ private:
     std::vector<unsigned> stored;
   };
   void addSlot(const Ensemble &ensemble, plan::BufferOp buffer);
+  /// How long a copy is, as the model has it and as it lies.
+  static void setBytes(fb::SlotT &slot, const Source &source, llvm::ArrayRef<int64_t> dims, uint64_t elementBytes);
+  /// Which members' copies are stored, and which of them each member has.
+  static void chooseCopies(fb::SlotT &slot, Source &source, const Ensemble &ensemble);
   void place(const Ensemble &ensemble);
   std::optional<unsigned> findSlot(const Source &source, const fb::SlotT &slot) const;
   void pack(const Source &source, unsigned copy, std::vector<char> &bytes) const;

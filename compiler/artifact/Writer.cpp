@@ -86,6 +86,97 @@ private:
   bool seeks = false;   ///< whether bytes may come in any order
 };
 
+/// An artifact on its way into a file: code, then weights, then what says where they lie.
+class ArtifactFile {
+public:
+  ArtifactFile(llvm::StringRef path, ArrayRef<ProgramCode> programs, const WriteOptions &options)
+      : metadata(programs, options), options(options), file(path) {}
+
+  llvm::Error write() {
+    layOut();
+    if (llvm::Error error = file.create())
+      return error;
+    if (llvm::Error error = file.write(header.codeOffset, code.data(), code.size()))
+      return error;
+    if (llvm::Error error = writeWeights())
+      return error;
+    if (llvm::Error error = writeMetadata())
+      return error;
+    return file.finish(header.fileBytes);
+  }
+
+private:
+  /// Gives metadata, code and weights their places. A FlatBuffer leaves out numbers that are 0: with others in the
+  /// places of offsets and digests its length is known before they are.
+  void layOut() {
+    auto &segments = metadata.root.segments;
+    for (const auto &segment : segments) {
+      segment->offset = 1;
+      segment->digest = digestBytes(1);
+    }
+    header.metadataBytes = metadata.bytes().size();
+    std::memcpy(header.magic, rt::kMagic, sizeof(header.magic));
+    header.version = rt::kFormatVersion;
+    header.metadataOffset = rt::alignUp(sizeof(header), 64);
+    header.codeOffset = rt::alignUp(header.metadataOffset + header.metadataBytes, rt::kPageBytes);
+    auto next = segments.begin();
+    for (const auto &image : metadata.code) {
+      fb::SegmentT &segment = **next++;
+      segment.offset = header.codeOffset + code.size();
+      segment.digest = digestBytes(rt::xxh64(image->data(), image->size()));
+      code += *image;
+      code.resize(rt::alignUp(code.size(), rt::kPageBytes), '\0');
+    }
+    header.codeBytes = code.size();
+    header.codeDigest = rt::xxh64(code.data(), code.size());
+    weights().offset = header.codeOffset + code.size();
+    header.fileBytes = weights().offset + weights().bytes;
+  }
+
+  llvm::Error writeWeights() {
+    rt::Digest digest;
+    uint64_t written = 0;
+    static const char zeros[rt::kPageBytes] = {};
+    auto pad = [&](uint64_t to) {
+      for (; written < to; written += std::min<uint64_t>(to - written, sizeof(zeros)))
+        digest.update(zeros, std::min<uint64_t>(to - written, sizeof(zeros)));
+    };
+    llvm::Error error = metadata.weights.forEachCopy([&](uint64_t offset, ArrayRef<char> bytes) {
+      pad(offset);
+      digest.update(bytes.data(), bytes.size());
+      written += bytes.size();
+      if (options.progress)
+        options.progress(written, weights().bytes);
+      return file.write(weights().offset + offset, bytes.data(), bytes.size());
+    });
+    if (error)
+      return error;
+    pad(weights().bytes);
+    weights().digest = digestBytes(digest.finish());
+    return llvm::Error::success();
+  }
+
+  llvm::Error writeMetadata() {
+    std::string text = metadata.bytes();
+    if (text.size() != header.metadataBytes)
+      return fail(ExitCode::internal, "the metadata has another length than before it was complete");
+    header.metadataDigest = rt::xxh64(text.data(), text.size());
+    header.headerDigest = rt::digestOf(header);
+    if (llvm::Error error = file.write(header.metadataOffset, text.data(), text.size()))
+      return error;
+    return file.write(0, &header, sizeof(header));
+  }
+
+  /// The segment behind those of the code.
+  fb::SegmentT &weights() { return *metadata.root.segments.back(); }
+
+  Metadata metadata;
+  const WriteOptions &options;
+  Output file;
+  rt::FileHeader header{};
+  std::string code;
+};
+
 } // namespace
 
 llvm::Error writeText(llvm::StringRef path, llvm::StringRef text) {
@@ -98,74 +189,7 @@ llvm::Error writeText(llvm::StringRef path, llvm::StringRef text) {
 }
 
 llvm::Error writeArtifact(llvm::StringRef path, ArrayRef<ProgramCode> programs, const WriteOptions &options) {
-  Metadata metadata(programs, options);
-  auto &segments = metadata.root.segments;
-
-  // A FlatBuffer leaves out numbers that are 0. With others in their places its length is known before they are.
-  for (const auto &segment : segments) {
-    segment->offset = 1;
-    segment->digest = digestBytes(1);
-  }
-  const uint64_t metadataBytes = metadata.bytes().size();
-  rt::FileHeader header{};
-  std::memcpy(header.magic, rt::kMagic, sizeof(header.magic));
-  header.version = rt::kFormatVersion;
-  header.metadataOffset = rt::alignUp(sizeof(header), 64);
-  header.codeOffset = rt::alignUp(header.metadataOffset + metadataBytes, rt::kPageBytes);
-  uint64_t end = header.codeOffset;
-  std::string code;
-  auto next = segments.begin();
-  for (const auto &image : metadata.code) {
-    fb::SegmentT &segment = **next++;
-    segment.offset = end;
-    segment.digest = digestBytes(rt::xxh64(image->data(), image->size()));
-    code += *image;
-    code.resize(rt::alignUp(code.size(), rt::kPageBytes), '\0');
-    end = header.codeOffset + code.size();
-  }
-  header.codeBytes = code.size();
-  header.codeDigest = rt::xxh64(code.data(), code.size());
-
-  Output file(path);
-  if (llvm::Error error = file.create())
-    return error;
-  if (llvm::Error error = file.write(header.codeOffset, code.data(), code.size()))
-    return error;
-
-  fb::SegmentT &segment = *segments.back();
-  segment.offset = end;
-  rt::Digest digest;
-  uint64_t written = 0;
-  static const char zeros[rt::kPageBytes] = {};
-  auto pad = [&](uint64_t to) {
-    for (; written < to; written += std::min<uint64_t>(to - written, sizeof(zeros)))
-      digest.update(zeros, std::min<uint64_t>(to - written, sizeof(zeros)));
-  };
-  llvm::Error error = metadata.weights.forEachCopy([&](uint64_t offset, ArrayRef<char> bytes) {
-    pad(offset);
-    digest.update(bytes.data(), bytes.size());
-    written += bytes.size();
-    if (options.progress)
-      options.progress(written, segment.bytes);
-    return file.write(segment.offset + offset, bytes.data(), bytes.size());
-  });
-  if (error)
-    return error;
-  pad(segment.bytes);
-  segment.digest = digestBytes(digest.finish());
-
-  std::string text = metadata.bytes();
-  header.metadataBytes = text.size();
-  if (text.size() != metadataBytes)
-    return fail(ExitCode::internal, "the metadata has another length than before it was complete");
-  header.metadataDigest = rt::xxh64(text.data(), text.size());
-  header.fileBytes = segment.offset + segment.bytes;
-  header.headerDigest = rt::digestOf(header);
-  if (llvm::Error error = file.write(header.metadataOffset, text.data(), text.size()))
-    return error;
-  if (llvm::Error error = file.write(0, &header, sizeof(header)))
-    return error;
-  return file.finish(header.fileBytes);
+  return ArtifactFile(path, programs, options).write();
 }
 
 } // namespace tutti

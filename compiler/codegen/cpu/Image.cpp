@@ -204,6 +204,36 @@ SECTIONS {
 ASSERT(SIZEOF(.rejected) == 0, "the image has writable data")
 )";
 
+/// The bytes of a linked file, and where its kernels begin.
+static llvm::Expected<CpuImage> readImage(const llvm::MemoryBuffer &linked, ArrayRef<std::string> kernels) {
+  auto file = llvm::object::ELFObjectFile<llvm::object::ELF64LE>::create(linked);
+  if (!file)
+    return internalError(llvm::toString(file.takeError()));
+  CpuImage image;
+  for (const llvm::object::SectionRef &section : file->sections()) {
+    auto name = section.getName();
+    if (!name || *name != ".image")
+      continue;
+    auto contents = section.getContents();
+    if (!contents)
+      return internalError(llvm::toString(contents.takeError()));
+    image.bytes = contents->str();
+  }
+  image.offsets.assign(kernels.size(), ~0ull);
+  for (const llvm::object::ELFSymbolRef symbol : file->symbols()) {
+    auto name = symbol.getName();
+    auto value = symbol.getValue();
+    if (!name || !value)
+      return internalError("unreadable symbol");
+    auto place = llvm::find(kernels, *name);
+    if (place != kernels.end())
+      image.offsets[place - kernels.begin()] = *value;
+  }
+  if (llvm::is_contained(image.offsets, ~0ull))
+    return internalError("a kernel is missing from the image");
+  return image;
+}
+
 static llvm::Expected<CpuImage> link(llvm::ArrayRef<char> object, ArrayRef<std::string> kernels) {
   llvm::Expected<TemporaryFolder> folder = TemporaryFolder::create("tutti-image");
   if (!folder)
@@ -239,36 +269,10 @@ static llvm::Expected<CpuImage> link(llvm::ArrayRef<char> object, ArrayRef<std::
     return fail(ExitCode::resource, llvm::StringRef(text).rtrim());
   if (result.retCode != 0)
     return internalError("linking: " + text);
-
-  auto buffer = llvm::MemoryBuffer::getFile(output);
-  if (!buffer)
+  auto linked = llvm::MemoryBuffer::getFile(output);
+  if (!linked)
     return internalError("linking left no file");
-  auto file = llvm::object::ELFObjectFile<llvm::object::ELF64LE>::create(**buffer);
-  if (!file)
-    return internalError(llvm::toString(file.takeError()));
-  CpuImage image;
-  for (const llvm::object::SectionRef &section : file->sections()) {
-    auto name = section.getName();
-    if (!name || *name != ".image")
-      continue;
-    auto contents = section.getContents();
-    if (!contents)
-      return internalError(llvm::toString(contents.takeError()));
-    image.bytes = contents->str();
-  }
-  image.offsets.assign(kernels.size(), ~0ull);
-  for (const llvm::object::ELFSymbolRef symbol : file->symbols()) {
-    auto name = symbol.getName();
-    auto value = symbol.getValue();
-    if (!name || !value)
-      return internalError("unreadable symbol");
-    auto place = llvm::find(kernels, *name);
-    if (place != kernels.end())
-      image.offsets[place - kernels.begin()] = *value;
-  }
-  if (llvm::is_contained(image.offsets, ~0ull))
-    return internalError("a kernel is missing from the image");
-  return image;
+  return readImage(**linked, kernels);
 }
 
 llvm::Expected<CpuImage> buildCpuImage(ModuleOp module, const CpuLevel &level, ArrayRef<std::string> kernels) {

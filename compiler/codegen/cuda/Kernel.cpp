@@ -178,7 +178,7 @@ extern "C" __global__ void __launch_bounds__({7}, {8}) {9}{0}(const __grid_const
 namespace {
 
 /// The pieces of a launch of several kernels.
-struct Together {
+struct PartsText {
   std::vector<PartsCode> codes;
   llvm::SetVector<StringRef> skeletons; ///< of all parts
   std::string table;                    ///< a line for each part
@@ -192,7 +192,7 @@ struct Together {
 
 } // namespace
 
-llvm::Error Together::add(plan::KernelOp kernel, ArrayRef<std::string> sizes, const CudaGeometry &geometry) {
+llvm::Error PartsText::add(plan::KernelOp kernel, ArrayRef<std::string> sizes, const CudaGeometry &geometry) {
   llvm::Expected<Body> body = bodyOf(kernel, sizes, geometry, /*isPart=*/true);
   if (!body)
     return body.takeError();
@@ -218,7 +218,7 @@ __device__ __forceinline__ void run(const Params &p, int tile, int member) {{
   return llvm::Error::success();
 }
 
-std::string Together::bodies() const {
+std::string PartsText::bodies() const {
   std::string all;
   for (auto [number, code] : llvm::enumerate(codes))
     all += formatv("namespace part{0} {{ // {1}\n\nusing Params = PartParams<Launch>;\n\n{2}{3}\n} // namespace "
@@ -227,7 +227,7 @@ std::string Together::bodies() const {
   return all;
 }
 
-std::string Together::calls() const {
+std::string PartsText::calls() const {
   std::string all;
   for (auto [number, code] : llvm::enumerate(codes))
     all += formatv("  {0}if (task.code == {1})\n    part{1}::run({{p, {2}, task}, task.tile, task.member);\n",
@@ -238,7 +238,7 @@ std::string Together::calls() const {
 
 static llvm::Expected<std::string> emitTogether(ArrayRef<plan::KernelOp> parts, ArrayRef<std::string> sizes,
                                                 StringRef name, ArrayRef<CudaGeometry> geometries) {
-  Together all;
+  PartsText all;
   int64_t residentBlocks = geometries.front().residentBlocks;
   for (auto [kernel, geometry] : llvm::zip_equal(parts, geometries)) {
     if (llvm::Error error = all.add(kernel, sizes, geometry))

@@ -39,7 +39,7 @@ static Copy copyOf(KernelText &k, ArrayRef<Contraction> layers) {
 
 /// Of layers that leave 16-bit rows to the next: what these need behind their last column. Of the layers that leave
 /// none, N is 0.
-static std::string zeroText(ArrayRef<Ending> endings, int64_t rows) {
+static std::string zerosOfEndings(ArrayRef<Ending> endings, int64_t rows) {
   std::string all;
   LayerNumbers layers = layersFrom(0, endings.size());
   size_t most = 0;
@@ -158,7 +158,7 @@ static std::vector<EndingGroup> groupsOf(KernelText &k, ArrayRef<Ending> endings
 }
 
 /// Before a pass' products: what its endings need of its columns.
-static std::string columnsText(const EndingGroup &group) {
+static std::string columnsOfGroup(const EndingGroup &group) {
   if (group.isBrought)
     return "  struct Own { float c0; };\n  const auto ahead = broughtBy<Contractions, Own>(ring, layer, pass);\n";
   return group.text.columns + group.text.touch +
@@ -174,7 +174,7 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
   for (const EndingGroup &group : groups) {
     std::string text = group.text.store;
     bool all = groups.size() == 1;
-    (all ? columns : text).insert(0, columnsText(group));
+    (all ? columns : text).insert(0, columnsOfGroup(group));
     if (!all)
       text = formatv("  {0}{1}{{\n{2}  }\n", group.begin ? "else " : "",
                      group.end < layers.size() ? formatv("if (n < {0}) ", group.end).str() : "", indented(text))
@@ -196,7 +196,7 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
                  byLayer(textsOf(&LoopWaits::Layer::late), layers.size(), "      "),
                  byLayer(textsOf(&LoopWaits::Layer::handing), layers.size(), "      "), indented(indented(stores)),
                  k.geometry.persistent ? formatv("rowsOfBlock<{0}>(totalRows)", k.geometry.rows).str() : "t.rows");
-  all += zeroText(endings, k.geometry.rows);
+  all += zerosOfEndings(endings, k.geometry.rows);
   all += othersText(others.drop_front());
   all += byLayer(textsOf(&LoopWaits::Layer::behind), layers.size(), "    ") + "  }\n";
   return all + indented(waits.behind);
