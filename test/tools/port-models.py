@@ -18,6 +18,11 @@ def relu(x: str, outputs: list, declared: int = 1, kind: str = "Relu") -> bytes:
                  [value_info(y, ["batch", 4], declared) for y in outputs])
 
 
+def difference(first: str, second: str, rows: object = "batch") -> bytes:
+    return model([node("Sub", [first, second], "y")], [], [value_info(x, [rows, 4]) for x in ("x", "z")],
+                 [value_info("y", [rows, 4])])
+
+
 def reshape() -> bytes:
     return model([node("Reshape", ["x", "new/shape"], "y")], [], [value_info("x", ["batch", 4]), value_info("new/shape", [2], 7)],
                  [value_info("y", ["batch", 4])])
@@ -42,6 +47,9 @@ for name, file in {
     "twins": relu("x", ["a/b", "a:b"]),
     "head": relu("x", ["y", "y.mean"]),
     "reshape": reshape(),
+    "difference": difference("x", "z"),
+    "turned": difference("z", "x"),
+    "fixed": difference("x", "z", 1),
 }.items():
     (folder / f"{name}.onnx").write_bytes(file)
 save(folder / "x.npy", (2, 4), [float(i) for i in range(8)])

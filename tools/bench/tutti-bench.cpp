@@ -159,9 +159,10 @@ void print(const Measurement &m, const Limit &limit, uint32_t threads, bool peak
   for (const auto &[name, value] : m.sizes)
     sizes += shown(name) + "=" + std::to_string(value) + " ";
   std::string where = m.onCpu ? std::to_string(threads) + (threads == 1 ? " thread" : " threads") : m.device;
-  std::printf("%s%u members, %s: median %.1f us (p10 %.1f, p90 %.1f, p99 %.1f, %zu runs), cold %.0f us\n",
-              sizes.c_str(), m.active, where.c_str(), percentile(m.microseconds, 50), percentile(m.microseconds, 10),
-              percentile(m.microseconds, 90), percentile(m.microseconds, 99), m.microseconds.size(), m.coldUs);
+  std::printf("%s%u %s, %s: median %.1f us (p10 %.1f, p90 %.1f, p99 %.1f, %zu runs), cold %.0f us\n", sizes.c_str(),
+              m.active, m.active == 1 ? "member" : "members", where.c_str(), percentile(m.microseconds, 50),
+              percentile(m.microseconds, 10), percentile(m.microseconds, 90), percentile(m.microseconds, 99),
+              m.microseconds.size(), m.coldUs);
   if (!m.onCpu)
     std::printf("  on the device, by its events: median %.2f us (p10 %.2f, p90 %.2f, %zu runs; %.2f with no call in "
                 "between); driver for CUDA %d.%d\n",

@@ -210,6 +210,9 @@ std::vector<char> transposed(const std::vector<char> &data, const std::vector<in
 
 Failure parseNpy(std::string_view file, const std::string &name, tutti_dtype_t expected, Tensor &tensor) {
   auto bad = [&](const std::string &what) { return Failure(ExitCode::malformed, quote(name) + " " + what); };
+  if (file.starts_with("PK\3\4"))
+    return {ExitCode::usage,
+            quote(name) + " is an archive, as .npz files are: unpack it, and give an array's .npy file"};
   if (file.substr(0, kMagic.size()) != kMagic || file.size() < 12)
     return bad("is no .npy file");
   int version = static_cast<unsigned char>(file[6]);

@@ -11,6 +11,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <sstream>
 #include <system_error>
 
@@ -26,7 +27,7 @@ int exitOf(const CLI::App &app, const CLI::ParseError &error) {
   return int(ExitCode::usage);
 }
 
-std::string versionText() {
+static std::string versionText() {
   return "tutti " + std::to_string(TUTTI_VERSION_MAJOR) + "." + std::to_string(TUTTI_VERSION_MINOR) + "." +
          std::to_string(TUTTI_VERSION_PATCH) + ", artifact format " + std::to_string(tutti_format_version());
 }
@@ -37,13 +38,17 @@ std::string hex(uint64_t digest) {
   return text;
 }
 
-int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()> &body) {
+void prepare(CLI::App &app) {
   app.set_version_flag("--version", versionText);
   std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like a full disk
   // Of a variable that a script has not set, rather than nothing at all.
   for (CLI::Option *option : app.get_options([](CLI::Option *option) { return option->get_items_expected_max() > 0; }))
     option->check(
         [](const std::string &text) { return std::string(text.empty() ? "'' given: expected a value" : ""); });
+}
+
+int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()> &body) {
+  prepare(app);
   Failure failure;
   try {
     app.parse(argc, argv);
@@ -90,6 +95,20 @@ std::optional<std::pair<std::string, std::string>> splitAtLast(const std::string
   if (at == std::string::npos || at == 0 || at + 1 == argument.size())
     return std::nullopt;
   return std::pair(argument.substr(0, at), argument.substr(at + 1));
+}
+
+std::optional<std::pair<std::string, std::string>> splitAtFile(const std::string &argument) {
+  auto last = splitAtLast(argument);
+  if (!last)
+    return std::nullopt;
+  auto isThere = [](const std::string &path) {
+    std::error_code error;
+    return std::filesystem::exists(path, error);
+  };
+  for (size_t at = last->first.size(); at != std::string::npos && at > 0; at = argument.rfind('=', at - 1))
+    if (std::string path = argument.substr(at + 1); isThere(path))
+      return std::pair(argument.substr(0, at), path);
+  return last;
 }
 
 std::optional<std::vector<int64_t>> parseList(std::string_view text) {

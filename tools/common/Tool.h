@@ -43,8 +43,9 @@ public:
 /// right.
 int exitOf(const CLI::App &app, const CLI::ParseError &error);
 
-/// What --version prints.
-std::string versionText();
+/// What all tools have alike, before the arguments are parsed: --version, no value that is empty, and files that may
+/// not grow, whose error is that of a full disk.
+void prepare(CLI::App &app);
 
 /// Runs a tool: parses the arguments, then calls body(); reports failures and exceptions on stderr and returns the exit
 /// code. Usage errors are 2.
@@ -62,6 +63,9 @@ std::string hex(uint64_t digest);
 
 /// "NAME=VALUE", split at the last '='; nothing when there is none or a side is empty.
 std::optional<std::pair<std::string, std::string>> splitAtLast(const std::string &argument);
+
+/// The same of NAME=FILE, where the file may have a '=', too: at the last one with a file behind it that is there.
+std::optional<std::pair<std::string, std::string>> splitAtFile(const std::string &argument);
 
 /// "0,3,7"; nothing when it is no list of numbers.
 std::optional<std::vector<int64_t>> parseList(std::string_view text);

@@ -429,9 +429,9 @@ llvm::Error fill(const Flags &flags, CompileOptions &options) {
 std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) {
   CLI::App app{"Compiles N model files, each a member of an ensemble, into one artifact.", "tutti-compile"};
   app.footer("Example: tutti-compile member_*.onnx -o ensemble.tutti --output y=mean,std");
-  app.set_version_flag("--version", tool::versionText());
   Flags flags;
   declare(app, flags, options);
+  tool::prepare(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

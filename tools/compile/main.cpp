@@ -10,7 +10,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -70,7 +69,6 @@ llvm::Error show(const std::string &text, const std::string &file) {
 int main(int argc, char **argv) {
   std::set_new_handler(outOfMemory);
   llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { outOfMemory(); });
-  std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like a full disk
   CompileOptions options;
   if (std::optional<int> exit = parseOptions(argc, argv, options))
     return *exit;

@@ -67,7 +67,7 @@ static llvm::Expected<WeightSource> readBound(const std::string &name, const std
 
 llvm::Error addBinds(const std::vector<std::string> &flags, ImportOptions &options) {
   for (const std::string &flag : flags) {
-    auto pair = splitAtLast(flag);
+    auto pair = splitAtFile(flag);
     if (!pair)
       return fail(ExitCode::usage, "--bind " + quote(flag) + ": expected NAME=FILE.npy");
     const auto &[name, path] = *pair;

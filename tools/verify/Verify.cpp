@@ -385,7 +385,7 @@ Failure Verification::checkJson(std::vector<ReadFile> read) const {
     read.push_back({each.weights, "a file of --weights"});
   }
   for (const std::string &text : arguments.binds)
-    if (auto pair = splitAtLast(text))
+    if (auto pair = splitAtFile(text))
       read.push_back({pair->second, "a file of --bind"});
   for (const std::string &file : inputFiles)
     read.push_back({file, "a file of --input"});

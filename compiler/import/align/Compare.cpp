@@ -93,8 +93,12 @@ static llvm::Error compareOps(const MemberModel &first, const MemberModel &other
       if (counterpart.lookup(x) == y)
         continue;
       auto from = [](Value value) {
-        Operation *op = value.getDefiningOp();
-        return op ? "the result of " + describe(op->getLoc()) : std::string("an input of the model");
+        if (Operation *op = value.getDefiningOp())
+          return "the result of " + describe(op->getLoc());
+        auto argument = cast<BlockArgument>(value);
+        auto model = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+        StringAttr name = inputName(model, argument.getArgNumber());
+        return "input " + (name ? quote(name.getValue()) : std::to_string(argument.getArgNumber()));
       };
       return differs(first, other, index, at(&b), "operand " + Twine(i) + " is " + from(y),
                      "it is " + from(x) + "; members of unequal structure take --unequal");

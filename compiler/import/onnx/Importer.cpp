@@ -17,6 +17,21 @@ using namespace mlir;
 namespace tutti {
 namespace {
 
+/// What makes one of an input that has numbers where member 0 leaves dimensions open; nothing where more differs.
+std::string adviceToBind(ArrayRef<Size> own, ArrayRef<Size> reference) {
+  std::string bound;
+  if (own.size() != reference.size())
+    return bound;
+  for (auto [mine, theirs] : llvm::zip_equal(own, reference)) {
+    if (mine == theirs)
+      continue;
+    if (!mine.isFixed() || theirs != Size::symbol(theirs.str()))
+      return {};
+    bound += " --dim " + shown(theirs.str()) + "=" + mine.str();
+  }
+  return bound.empty() ? bound : ";" + bound + " makes them one";
+}
+
 class Importer {
 public:
   Importer(MLIRContext &context, const MemberFiles &files, OnnxFile &file, const SafetensorsFile *weights,
@@ -172,10 +187,11 @@ llvm::Expected<SmallVector<RankedTensorType>> Importer::inputTypes() {
                   quote(path) + " has more than " + llvm::Twine(mostSymbols) + " symbolic dimensions");
     types.push_back(getTensorType(*sizes, element));
     if (reference && types.back() != *reference)
-      return fail(ExitCode::unsupported,
-                  "member " + llvm::Twine(member) + " (" + quote(path) + ") differs from member 0 at input " +
-                      quote(input->name()) + ": " + elementName(element) + " " + str(*sizes) + ", in member 0 " +
-                      elementName(reference->getElementType()) + " " + str(getSizes(*reference)));
+      return fail(ExitCode::unsupported, "member " + llvm::Twine(member) + " (" + quote(path) +
+                                             ") differs from member 0 at input " + quote(input->name()) + ": " +
+                                             elementName(element) + " " + str(*sizes) + ", in member 0 " +
+                                             elementName(reference->getElementType()) + " " +
+                                             str(getSizes(*reference)) + adviceToBind(*sizes, getSizes(*reference)));
   }
   return types;
 }
