@@ -11,7 +11,7 @@ namespace {
 
 class Words {
 public:
-  explicit Words(Code &code) : code(code), b(code.b), loc(code.loc) {}
+  explicit Words(Code &code) : code(code), b(code.b) {}
 
   /// Register by register.
   Value multiplyAdd(const CpuLevel &level, Value left, Value right, Value sum) {
@@ -23,44 +23,42 @@ public:
     for (int64_t at = 0; at < count; at += fit) {
       auto part = [&](Value value) -> Value {
         return count == fit ? value
-                            : vector::ExtractStridedSliceOp::create(b, loc, value, ArrayRef<int64_t>{at},
+                            : vector::ExtractStridedSliceOp::create(b, value, ArrayRef<int64_t>{at},
                                                                     ArrayRef<int64_t>{fit}, ArrayRef<int64_t>{1});
       };
       Value made = level.multipliesBytes ? byOne(part(left), part(right), part(sum))
                                          : byPairs(level, part(left), part(right), part(sum));
       all = count == fit ? made
-            : !all
-                ? vector::InsertStridedSliceOp::create(b, loc, made, code.zero(type), ArrayRef<int64_t>{at},
-                                                       ArrayRef<int64_t>{1})
-                : vector::InsertStridedSliceOp::create(b, loc, made, all, ArrayRef<int64_t>{at}, ArrayRef<int64_t>{1});
+            : !all ? vector::InsertStridedSliceOp::create(b, made, code.zero(type), ArrayRef<int64_t>{at},
+                                                          ArrayRef<int64_t>{1})
+                   : vector::InsertStridedSliceOp::create(b, made, all, ArrayRef<int64_t>{at}, ArrayRef<int64_t>{1});
     }
     return all;
   }
 
 private:
   Code &code;
-  OpBuilder &b;
-  Location loc;
+  ImplicitLocOpBuilder &b;
 
   Value like(Value value, int64_t number) {
     Type type = value.getType();
     return code.constant(type, b.getIntegerAttr(getElementTypeOrSelf(type), number));
   }
-  Value shiftLeft(Value value, int64_t by) { return arith::ShLIOp::create(b, loc, value, like(value, by)); }
-  Value shiftRight(Value value, int64_t by) { return arith::ShRSIOp::create(b, loc, value, like(value, by)); }
+  Value shiftLeft(Value value, int64_t by) { return code.shiftLeft(value, like(value, by)); }
+  Value shiftRight(Value value, int64_t by) { return code.shiftRight(value, like(value, by)); }
   Value cast(Value value, Type element) {
     int64_t bits = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(),
             count = llvm::cast<VectorType>(value.getType()).getNumElements();
-    return vector::BitCastOp::create(b, loc, code.vec(element, count * bits / element.getIntOrFloatBitWidth()), value);
+    return vector::BitCastOp::create(b, code.vec(element, count * bits / element.getIntOrFloatBitWidth()), value);
   }
   Value call(StringRef intrinsic, Type type, ValueRange operands) {
-    return LLVM::CallIntrinsicOp::create(b, loc, type, b.getStringAttr(intrinsic), operands).getResult(0);
+    return LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(intrinsic), operands).getResult(0);
   }
 
   /// Byte by byte, in plain arithmetic.
   Value plain(Value left, Value right, Value sum) {
     for (int64_t byte = 0; byte < 4; ++byte) {
-      Value own = arith::AndIOp::create(b, loc, shiftRight(left, 8 * byte), like(left, 255));
+      Value own = code.bitAnd(shiftRight(left, 8 * byte), like(left, 255));
       sum = code.add(sum, code.mul(own, shiftRight(shiftLeft(right, 24 - 8 * byte), 24)));
     }
     return sum;
@@ -78,7 +76,7 @@ private:
     Type half = b.getI16Type();
     Value pairs = cast(right, half);
     for (int64_t odd : {0, 1}) {
-      Value own = arith::AndIOp::create(b, loc, shiftRight(left, 8 * odd), like(left, 0x00ff00ff));
+      Value own = code.bitAnd(shiftRight(left, 8 * odd), like(left, 0x00ff00ff));
       Value other = shiftRight(odd ? pairs : shiftLeft(pairs, 8), 8);
       sum = code.add(sum, call(intrinsic, sum.getType(), {cast(own, half), other}));
     }

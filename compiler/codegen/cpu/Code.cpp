@@ -44,28 +44,39 @@ llvm::ArrayRef<CpuLevel> cpuLevels() {
   return levels;
 }
 
-Value Code::num(int64_t value) { return arith::ConstantIntOp::create(b, loc, i64(), value); }
-Value Code::add(Value a, Value c) { return arith::AddIOp::create(b, loc, a, c); }
-Value Code::sub(Value a, Value c) { return arith::SubIOp::create(b, loc, a, c); }
-Value Code::mul(Value a, Value c) { return arith::MulIOp::create(b, loc, a, c); }
+Value Code::num(int64_t value) { return arith::ConstantIntOp::create(b, i64(), value); }
+Value Code::add(Value a, Value c) { return arith::AddIOp::create(b, a, c); }
+Value Code::sub(Value a, Value c) { return arith::SubIOp::create(b, a, c); }
+Value Code::mul(Value a, Value c) { return arith::MulIOp::create(b, a, c); }
 Value Code::mul(Value a, int64_t c) { return c == 1 ? a : mul(a, num(c)); }
 Value Code::add(Value a, int64_t c) { return c == 0 ? a : add(a, num(c)); }
-Value Code::div(Value a, Value c) { return arith::DivSIOp::create(b, loc, a, c); }
-Value Code::remainder(Value a, Value c) { return arith::RemSIOp::create(b, loc, a, c); }
+Value Code::div(Value a, Value c) { return arith::DivSIOp::create(b, a, c); }
+Value Code::remainder(Value a, Value c) { return arith::RemSIOp::create(b, a, c); }
 Value Code::floorRemainder(Value a, Value c) {
   Value rest = remainder(a, c);
   return select(less(rest, zero(rest.getType())), add(rest, c), rest);
 }
-Value Code::min(Value a, Value c) { return arith::MinSIOp::create(b, loc, a, c); }
-Value Code::max(Value a, Value c) { return arith::MaxSIOp::create(b, loc, a, c); }
-Value Code::less(Value a, Value c) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, a, c); }
+Value Code::min(Value a, Value c) { return arith::MinSIOp::create(b, a, c); }
+Value Code::max(Value a, Value c) { return arith::MaxSIOp::create(b, a, c); }
+Value Code::less(Value a, Value c) { return compare(arith::CmpIPredicate::slt, a, c); }
+Value Code::equal(Value a, Value c) { return compare(arith::CmpIPredicate::eq, a, c); }
+Value Code::bitAnd(Value a, Value c) { return arith::AndIOp::create(b, a, c); }
+Value Code::bitOr(Value a, Value c) { return arith::OrIOp::create(b, a, c); }
+Value Code::bitXor(Value a, Value c) { return arith::XOrIOp::create(b, a, c); }
+Value Code::shiftLeft(Value a, Value by) { return arith::ShLIOp::create(b, a, by); }
+Value Code::shiftRight(Value a, Value by) { return arith::ShRSIOp::create(b, a, by); }
+Value Code::fromUnsigned(Value x) { return arith::ExtUIOp::create(b, like(x.getType(), i64()), x); }
+Value Code::addF(Value a, Value c) { return arith::AddFOp::create(b, a, c); }
+Value Code::subF(Value a, Value c) { return arith::SubFOp::create(b, a, c); }
+Value Code::mulF(Value a, Value c) { return arith::MulFOp::create(b, a, c); }
+Value Code::divF(Value a, Value c) { return arith::DivFOp::create(b, a, c); }
 
 Value Code::at(Value pointer, Value bytes) {
-  return LLVM::GEPOp::create(b, loc, ptr(), b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{bytes});
+  return LLVM::GEPOp::create(b, ptr(), b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{bytes});
 }
 Value Code::at(Value pointer, int64_t bytes) { return bytes == 0 ? pointer : at(pointer, num(bytes)); }
 
-Value Code::raw(Type type, Value pointer, unsigned align) { return LLVM::LoadOp::create(b, loc, type, pointer, align); }
+Value Code::raw(Type type, Value pointer, unsigned align) { return LLVM::LoadOp::create(b, type, pointer, align); }
 
 Type Code::storageType(Type element) {
   return element.isInteger(1) ? b.getI8Type() : element.isBF16() ? b.getI16Type() : scalarType(element);
@@ -73,19 +84,18 @@ Type Code::storageType(Type element) {
 
 Value Code::fromStorage(Value value, Type element) {
   if (element.isBF16())
-    return arith::BitcastOp::create(b, loc, isa<VectorType>(value.getType()) ? Type(vec(element)) : element, value);
+    return arith::BitcastOp::create(b, like(value.getType(), element), value);
   if (!element.isInteger(1))
     return value;
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, zero(value.getType()));
+  return compare(arith::CmpIPredicate::ne, value, zero(value.getType()));
 }
 Value Code::toStorage(Value value) {
-  Type element = getElementTypeOrSelf(value.getType()), storage = storageType(element);
-  Type type = isa<VectorType>(value.getType()) ? Type(vec(storage)) : storage;
+  Type element = getElementTypeOrSelf(value.getType()), type = like(value.getType(), storageType(element));
   if (element.isBF16())
-    return arith::BitcastOp::create(b, loc, type, value);
+    return arith::BitcastOp::create(b, type, value);
   if (!element.isInteger(1))
     return value;
-  return arith::ExtUIOp::create(b, loc, type, value);
+  return arith::ExtUIOp::create(b, type, value);
 }
 
 Value Code::loadScalar(Type element, Value pointer) {
@@ -94,23 +104,23 @@ Value Code::loadScalar(Type element, Value pointer) {
 }
 void Code::storeScalar(Value value, Value pointer) {
   value = toStorage(value);
-  LLVM::StoreOp::create(b, loc, value, pointer, storageBytes(value.getType()));
+  LLVM::StoreOp::create(b, value, pointer, storageBytes(value.getType()));
 }
 Value Code::loadVector(Type element, Value pointer, Value mask, int64_t count) {
   VectorType type = vec(storageType(element), count);
   unsigned align = storageBytes(type.getElementType());
-  Value loaded =
-      mask ? Value(LLVM::MaskedLoadOp::create(b, loc, type, pointer, mask, zero(type), b.getI32IntegerAttr(align)))
-           : raw(type, pointer, align);
+  Value loaded = mask
+                     ? Value(LLVM::MaskedLoadOp::create(b, type, pointer, mask, zero(type), b.getI32IntegerAttr(align)))
+                     : raw(type, pointer, align);
   return fromStorage(loaded, element);
 }
 void Code::storeVector(Value value, Value pointer, Value mask) {
   value = toStorage(value);
   unsigned align = storageBytes(getElementTypeOrSelf(value.getType()));
   if (mask)
-    LLVM::MaskedStoreOp::create(b, loc, value, pointer, mask, b.getI32IntegerAttr(align));
+    LLVM::MaskedStoreOp::create(b, value, pointer, mask, b.getI32IntegerAttr(align));
   else
-    LLVM::StoreOp::create(b, loc, value, pointer, align);
+    LLVM::StoreOp::create(b, value, pointer, align);
 }
 /// Up to the last one, as far as a mask is known.
 static int64_t lanesThatCount(Value mask) {
@@ -136,75 +146,69 @@ Value Code::gather(Type element, Value pointer, Value offsets, Value mask, unsig
   int64_t count = cast<VectorType>(offsets.getType()).getNumElements();
   VectorType type = vec(storageType(element), count);
   Type pointers = VectorType::get({count}, ptr());
-  Value places = LLVM::GEPOp::create(b, loc, pointers, b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{offsets});
+  Value places = LLVM::GEPOp::create(b, pointers, b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{offsets});
   if (!mask)
     mask = constant(vec(b.getI1Type(), count), b.getBoolAttr(true));
-  return fromStorage(LLVM::masked_gather::create(b, loc, type, places, mask, ValueRange{zero(type)},
+  return fromStorage(LLVM::masked_gather::create(b, type, places, mask, ValueRange{zero(type)},
                                                  align ? align : storageBytes(type.getElementType())),
                      element);
 }
 
 void Code::prefetch(Value pointer, Cache cache) {
-  LLVM::Prefetch::create(b, loc, pointer, /*rw=*/0, /*hint=*/cache == Cache::first ? 3 : 2, /*cache: of data=*/1);
+  LLVM::Prefetch::create(b, pointer, /*rw=*/0, /*hint=*/cache == Cache::first ? 3 : 2, /*cache: of data=*/1);
 }
 
 Value Code::constant(Type type, Attribute scalar) {
   if (auto vector = dyn_cast<VectorType>(type))
-    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(vector, scalar));
-  return arith::ConstantOp::create(b, loc, cast<TypedAttr>(scalar));
+    return arith::ConstantOp::create(b, DenseElementsAttr::get(vector, scalar));
+  return arith::ConstantOp::create(b, cast<TypedAttr>(scalar));
 }
 Value Code::splat(Value scalar, int64_t count) {
   if (isa<VectorType>(scalar.getType()))
     return scalar;
-  return vector::BroadcastOp::create(b, loc, vec(scalar.getType(), count), scalar);
+  return vector::BroadcastOp::create(b, vec(scalar.getType(), count), scalar);
 }
 Value Code::firstLanes(int64_t count, int64_t all) {
   if (count >= all)
     return nullptr;
   SmallVector<bool> bits(all, false);
   std::fill_n(bits.begin(), count, true);
-  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(vec(b.getI1Type(), all), ArrayRef<bool>(bits)));
+  return arith::ConstantOp::create(b, DenseElementsAttr::get(vec(b.getI1Type(), all), ArrayRef<bool>(bits)));
 }
-Value Code::firstLanes(Value count) {
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, laneNumbers(), splat(count));
-}
+Value Code::firstLanes(Value count) { return less(laneNumbers(), splat(count)); }
 Value Code::laneNumbers(Type type) {
   SmallVector<Attribute> numbers;
   for (int64_t i = 0; i < lanes; ++i)
     numbers.push_back(b.getIntegerAttr(type, i));
-  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(vec(type), numbers));
+  return arith::ConstantOp::create(b, DenseElementsAttr::get(vec(type), numbers));
 }
 
-Value Code::maskBits(Value truths) { return LLVM::BitcastOp::create(b, loc, b.getI16Type(), truths); }
-Value Code::countOf(Value truths) {
-  return arith::ExtUIOp::create(b, loc, i64(), math::CtPopOp::create(b, loc, maskBits(truths)));
-}
+Value Code::maskBits(Value truths) { return LLVM::BitcastOp::create(b, b.getI16Type(), truths); }
+Value Code::countOf(Value truths) { return fromUnsigned(math::CtPopOp::create(b, maskBits(truths))); }
 Value Code::compressed(Value vector, Value mask) {
-  return LLVM::CallIntrinsicOp::create(b, loc, vector.getType(), b.getStringAttr("llvm.experimental.vector.compress"),
+  return LLVM::CallIntrinsicOp::create(b, vector.getType(), b.getStringAttr("llvm.experimental.vector.compress"),
                                        ValueRange{vector, mask, zero(vector.getType())})
       .getResult(0);
 }
 
 Value Code::keyOf(Value x, bool preferSmall, bool preferNan) {
   Type type = x.getType(), element = getElementTypeOrSelf(type);
-  auto like = [&](Type of) -> Type { return isa<VectorType>(type) ? Type(vec(of)) : of; };
   auto flipped = [&](Value key) -> Value {
     if (!preferSmall)
       return key;
-    return arith::XOrIOp::create(b, loc, key,
-                                 constant(key.getType(), b.getIntegerAttr(getElementTypeOrSelf(key.getType()), -1)));
+    return bitXor(key, constant(key.getType(), b.getIntegerAttr(getElementTypeOrSelf(key.getType()), -1)));
   };
   if (!isa<FloatType>(element))
     return flipped(x);
   unsigned width = element.getIntOrFloatBitWidth();
-  Type integer = b.getIntegerType(width), whole = like(integer);
+  Type integer = b.getIntegerType(width), whole = like(type, integer);
   auto number = [&](APInt value) { return constant(whole, b.getIntegerAttr(integer, value)); };
-  Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
+  Value isNan = compare(arith::CmpFPredicate::UNO, x, x);
   // -0 + 0 is +0. Below zero the bits ascend the other way.
-  Value bits = arith::BitcastOp::create(b, loc, whole, arith::AddFOp::create(b, loc, x, zero(type)));
-  Value sign = arith::ShRSIOp::create(b, loc, bits, number(APInt(width, width - 1)));
-  sign = arith::AndIOp::create(b, loc, sign, number(APInt::getSignedMaxValue(width)));
-  Value key = flipped(arith::XOrIOp::create(b, loc, bits, sign));
+  Value bits = arith::BitcastOp::create(b, whole, addF(x, zero(type)));
+  Value sign = shiftRight(bits, number(APInt(width, width - 1)));
+  sign = bitAnd(sign, number(APInt::getSignedMaxValue(width)));
+  Value key = flipped(bitXor(bits, sign));
   return select(isNan, number(preferNan ? APInt::getSignedMaxValue(width) : APInt::getSignedMinValue(width)), key);
 }
 
@@ -215,18 +219,18 @@ Value Code::tree(Value vector, llvm::function_ref<Value(Value, Value)> combine) 
       low.push_back(i);
       high.push_back(i + half);
     }
-    Value first = vector::ShuffleOp::create(b, loc, vector, vector, low);
-    Value second = vector::ShuffleOp::create(b, loc, vector, vector, high);
+    Value first = vector::ShuffleOp::create(b, vector, vector, low);
+    Value second = vector::ShuffleOp::create(b, vector, vector, high);
     vector = combine(first, second);
   }
-  return vector::ExtractOp::create(b, loc, vector, ArrayRef<int64_t>{0});
+  return vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{0});
 }
 
 Value Code::shuffled(Value first, Value second, llvm::function_ref<int64_t(int64_t)> source) {
   SmallVector<int64_t> sources;
   for (int64_t lane = 0; lane < lanes; ++lane)
     sources.push_back(source(lane));
-  return vector::ShuffleOp::create(b, loc, first, second, sources);
+  return vector::ShuffleOp::create(b, first, second, sources);
 }
 
 SmallVector<Value> Code::transposed(ArrayRef<Value> vectors, int64_t registerBits) {
@@ -241,13 +245,11 @@ SmallVector<Value> Code::transposed(ArrayRef<Value> vectors, int64_t registerBit
       SmallVector<Value> square;
       for (Value vector : vectors.slice(row, side))
         square.push_back(side == columns ? vector
-                                         : vector::ShuffleOp::create(b, loc, vector, vector, numbers(column, side)));
+                                         : vector::ShuffleOp::create(b, vector, vector, numbers(column, side)));
       squares.push_back(transposedSquare(square));
     }
-    for (int64_t i = 0; i < side; ++i) {
-      ImplicitLocOpBuilder here(loc, b);
-      result.push_back(endToEnd(here, llvm::map_to_vector(squares, [&](const auto &square) { return square[i]; })));
-    }
+    for (int64_t i = 0; i < side; ++i)
+      result.push_back(endToEnd(b, llvm::map_to_vector(squares, [&](const auto &square) { return square[i]; })));
   }
   return result;
 }
@@ -258,7 +260,7 @@ SmallVector<Value> Code::transposedSquare(ArrayRef<Value> vectors) {
   int64_t side = vectors.size(), segment = std::min<int64_t>(side, 128 / type.getElementTypeBitWidth());
   SmallVector<Value> from(vectors);
   auto shuffled = [&](Value first, Value second, llvm::function_ref<int64_t(int64_t)> source) -> Value {
-    return vector::ShuffleOp::create(b, loc, first, second, llvm::map_to_vector(llvm::seq(side), source));
+    return vector::ShuffleOp::create(b, first, second, llvm::map_to_vector(llvm::seq(side), source));
   };
   // A place is the bits of a vector's number and those of a lane. To interleave the vectors of the lower half with
   // those of the upper half moves the highest bit of the number behind the lane's, and the lane's highest behind the
@@ -351,34 +353,34 @@ Value Code::trees(ArrayRef<Value> vectors, llvm::function_ref<Value(Value, Value
 }
 
 void Code::loop(Value from, Value to, int64_t step, Body body) {
-  auto op = scf::ForOp::create(b, loc, from, to, num(step));
+  auto op = scf::ForOp::create(b, from, to, num(step));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.getBody());
   body(op.getInductionVar());
 }
 SmallVector<Value> Code::loop(Value from, Value to, int64_t step, ValueRange init, Carry body) {
-  auto op = scf::ForOp::create(b, loc, from, to, num(step), init);
+  auto op = scf::ForOp::create(b, from, to, num(step), init);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.getBody());
   SmallVector<Value> carried = body(op.getInductionVar(), op.getRegionIterArgs());
-  scf::YieldOp::create(b, loc, carried);
+  scf::YieldOp::create(b, carried);
   return op.getResults();
 }
 SmallVector<Value> Code::loopWhile(ValueRange init, llvm::function_ref<SmallVector<Value>(ValueRange)> head,
                                    llvm::function_ref<SmallVector<Value>(ValueRange)> body) {
   SmallVector<Value> forwarded;
-  auto op = scf::WhileOp::create(b, loc, TypeRange(), init);
+  auto op = scf::WhileOp::create(b, TypeRange(), init);
   OpBuilder::InsertionGuard guard(b);
   auto enter = [&](Region &region, TypeRange types) {
-    return b.createBlock(&region, region.end(), types, SmallVector<Location>(types.size(), loc))->getArguments();
+    return b.createBlock(&region, region.end(), types, SmallVector<Location>(types.size(), b.getLoc()))->getArguments();
   };
   forwarded = head(enter(op.getBefore(), init.getTypes()));
-  scf::ConditionOp::create(b, loc, forwarded[0], ValueRange(forwarded).drop_front());
+  scf::ConditionOp::create(b, forwarded[0], ValueRange(forwarded).drop_front());
   SmallVector<Type> types(ValueRange(forwarded).drop_front().getTypes());
-  scf::YieldOp::create(b, loc, body(enter(op.getAfter(), types)));
+  scf::YieldOp::create(b, body(enter(op.getAfter(), types)));
   // What is forwarded is known only now.
   b.setInsertionPoint(op);
-  auto typed = scf::WhileOp::create(b, loc, types, init);
+  auto typed = scf::WhileOp::create(b, types, init);
   typed.getBefore().takeBody(op.getBefore());
   typed.getAfter().takeBody(op.getAfter());
   op.erase();
@@ -386,16 +388,16 @@ SmallVector<Value> Code::loopWhile(ValueRange init, llvm::function_ref<SmallVect
 }
 Value Code::either(Value condition, Type type, llvm::function_ref<Value()> then,
                    llvm::function_ref<Value()> otherwise) {
-  auto op = scf::IfOp::create(b, loc, type, condition, /*withElse=*/true);
+  auto op = scf::IfOp::create(b, type, condition, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&op.getThenRegion().front());
-  scf::YieldOp::create(b, loc, then());
+  scf::YieldOp::create(b, then());
   b.setInsertionPointToStart(&op.getElseRegion().front());
-  scf::YieldOp::create(b, loc, otherwise());
+  scf::YieldOp::create(b, otherwise());
   return op.getResult(0);
 }
 void Code::when(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
-  auto op = scf::IfOp::create(b, loc, condition, /*withElse=*/bool(otherwise));
+  auto op = scf::IfOp::create(b, condition, /*withElse=*/bool(otherwise));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&op.getThenRegion().front());
   then();

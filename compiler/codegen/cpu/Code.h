@@ -10,7 +10,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Builders.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace tutti {
 
@@ -30,18 +30,21 @@ struct CpuLevel {
 /// In rising order.
 llvm::ArrayRef<CpuLevel> cpuLevels();
 
-/// Writes code at the builder's place. Sizes and offsets are i64; offsets into memory count bytes.
+/// Writes code at the builder's place, all of it from one location. Sizes and offsets are i64; offsets into memory
+/// count bytes.
 class Code {
 public:
-  Code(mlir::OpBuilder &builder, mlir::Location loc) : b(builder), loc(loc) {}
+  explicit Code(mlir::Location loc) : b(loc, loc.getContext()) {}
+  Code(const Code &) = delete; // it would write at a place of its own
 
-  mlir::OpBuilder &b;
-  mlir::Location loc;
+  mlir::ImplicitLocOpBuilder b;
 
   mlir::Type i64() { return b.getI64Type(); }
   mlir::Type f32() { return b.getF32Type(); }
   mlir::Type ptr() { return mlir::LLVM::LLVMPointerType::get(b.getContext()); }
   mlir::VectorType vec(mlir::Type element, int64_t count = lanes) { return mlir::VectorType::get({count}, element); }
+  /// The type of such elements: of a vector of them if `type` is a vector's.
+  mlir::Type like(mlir::Type type, mlir::Type element) { return isa<mlir::VectorType>(type) ? vec(element) : element; }
   /// How an element lies in memory: booleans are bytes. bfloat16 lies as an integer: LLVM would call a function for
   /// what no level has an instruction for.
   mlir::Type storageType(mlir::Type element);
@@ -59,6 +62,21 @@ public:
   mlir::Value min(mlir::Value a, mlir::Value c);
   mlir::Value max(mlir::Value a, mlir::Value c);
   mlir::Value less(mlir::Value a, mlir::Value c);
+  mlir::Value equal(mlir::Value a, mlir::Value c);
+  /// Of integers of any width, and of truths.
+  mlir::Value bitAnd(mlir::Value a, mlir::Value c);
+  mlir::Value bitOr(mlir::Value a, mlir::Value c);
+  mlir::Value bitXor(mlir::Value a, mlir::Value c);
+  mlir::Value shiftLeft(mlir::Value a, mlir::Value by);
+  /// Copies of the sign come in.
+  mlir::Value shiftRight(mlir::Value a, mlir::Value by);
+  /// An unsigned integer, or the lanes of a vector, as i64.
+  mlir::Value fromUnsigned(mlir::Value x);
+  /// Of floats.
+  mlir::Value addF(mlir::Value a, mlir::Value c);
+  mlir::Value subF(mlir::Value a, mlir::Value c);
+  mlir::Value mulF(mlir::Value a, mlir::Value c);
+  mlir::Value divF(mlir::Value a, mlir::Value c);
 
   mlir::Value at(mlir::Value pointer, mlir::Value bytes);
   mlir::Value at(mlir::Value pointer, int64_t bytes);
@@ -66,7 +84,7 @@ public:
   mlir::Value loadNumber(mlir::Value pointer) { return raw(i64(), pointer, 8); }
   /// A number of a table (StepEmitter::tableOf).
   mlir::Value loadTold(mlir::Value pointer) {
-    return mlir::arith::ExtSIOp::create(b, loc, i64(), raw(b.getI32Type(), pointer, 4));
+    return mlir::arith::ExtSIOp::create(b, i64(), raw(b.getI32Type(), pointer, 4));
   }
 
   /// One element; booleans are bytes in memory and i1 in registers, and integers have no sign there.
@@ -91,7 +109,7 @@ public:
   void prefetch(mlir::Value pointer, Cache cache = Cache::first);
 
   mlir::Value constant(mlir::Type type, mlir::Attribute scalar);
-  mlir::Value zero(mlir::Type type) { return mlir::arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }
+  mlir::Value zero(mlir::Type type) { return mlir::arith::ConstantOp::create(b, b.getZeroAttr(type)); }
   mlir::Value splat(mlir::Value scalar, int64_t count = lanes);
   /// The first `count` lanes of 16, or of `all`; null if that is all of them.
   mlir::Value firstLanes(int64_t count, int64_t all = lanes);
@@ -101,10 +119,13 @@ public:
   mlir::Value laneNumbers(mlir::Type type);
   /// Numbers, or the lanes of two vectors.
   mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value a, mlir::Value c) {
-    return mlir::arith::CmpIOp::create(b, loc, predicate, a, c);
+    return mlir::arith::CmpIOp::create(b, predicate, a, c);
+  }
+  mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value a, mlir::Value c) {
+    return mlir::arith::CmpFOp::create(b, predicate, a, c);
   }
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value c) {
-    return mlir::arith::SelectOp::create(b, loc, condition, a, c);
+    return mlir::arith::SelectOp::create(b, condition, a, c);
   }
   /// Whether a lane of a vector of i1 is set.
   mlir::Value anyOf(mlir::Value truths) {

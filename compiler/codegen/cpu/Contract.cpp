@@ -123,7 +123,7 @@ private:
   /// Asks for rows from the launch's buffers, a vector of another row at each term: for those of the next tile while
   /// the first panel is multiplied, for those of the next task with the second.
   void askForRows(Value row, int64_t rows, Value column, Value k) {
-    Value next = code.select(code.compare(arith::CmpIPredicate::eq, column, code.num(0)), code.num(rows), e.rows());
+    Value next = code.select(code.equal(column, code.num(0)), code.num(rows), e.rows());
     Value at = code.mul(code.div(k, code.num(lanes)), lanes);
     Value place = code.add(code.mul(code.add(code.add(row, next), code.sub(k, at)), left.rowStride), at);
     for (int64_t line = 0; line < lanes * bytes; line += lineBytes)
@@ -173,15 +173,14 @@ private:
     if (rows == tileRows) {
       Value asks;
       if (rowsComeIn)
-        asks = arith::AndIOp::create(code.b, code.loc, rowsComeIn,
-                                     code.less(columns[0].column, code.num(2 * tileVectors * lanes)));
+        asks = code.bitAnd(rowsComeIn, code.less(columns[0].column, code.num(2 * tileVectors * lanes)));
       return sums(row, rows, columns, from, to, [&](Value k) {
         askForNext(k, panel.step);
         if (asks)
           code.when(asks, [&] { askForRows(row, rows, columns[0].column, k); });
       });
     }
-    Value first = code.compare(arith::CmpIPredicate::eq, row, code.num(0));
+    Value first = code.equal(row, code.num(0));
     Value asksForHalf = code.less(row, code.num(rt::panelBytes / lineBytes * tileRows));
     return sums(row, rows, columns, from, to, [&](Value k) {
       // A branch that is guessed right costs less than prefetches of what is there.
@@ -229,7 +228,7 @@ private:
     int64_t last = K > chunk ? llvm::alignDown(K - 1, chunk) : 0;
     if (last > 0)
       code.loop(code.num(0), code.num(last), chunk, [&](Value from) {
-        Value isFirst = code.compare(arith::CmpIPredicate::eq, from, code.num(0));
+        Value isFirst = code.equal(from, code.num(0));
         overTiles([&](Value row, int64_t rows) {
           for (auto [turn, columns] : llvm::enumerate(panel.turns))
             addToPartials(row, rows, columns, panelSums(row, rows, panel, turn, from, code.add(from, chunk)), isFirst);

@@ -58,24 +58,22 @@ Value StepEmitter::computeConcat(ConcatOp op, AffineMap access, Point &point) {
   int64_t start = 0;
   for (Value input : op.getInputs()) {
     int64_t length = typeOf(input).getShape()[axis];
-    Value inside = arith::AndIOp::create(
-        code.b, code.loc, arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::sge, index, number(start)),
-        arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::slt, index, number(start + length)));
+    Value inside = code.bitAnd(code.compare(arith::CmpIPredicate::sge, index, number(start)),
+                               code.less(index, number(start + length)));
     Point there = point.again();
     Value piece;
     if (masked) {
-      there.mask = point.mask ? Value(arith::AndIOp::create(code.b, code.loc, point.mask, inside)) : inside;
+      there.mask = point.mask ? code.bitAnd(point.mask, inside) : inside;
       SmallVector<AffineExpr> exprs(access.getResults());
       exprs[axis] = along - start;
       piece = read(input, AffineMap::get(column + 1, 0, exprs, access.getContext()), there);
     } else {
-      Value shifted = code.sub(index, number(start));
-      shifted = arith::MaxSIOp::create(code.b, code.loc, shifted, number(0));
+      Value shifted = code.max(code.sub(index, number(start)), number(0));
       there.extra.push_back(code.min(shifted, number(length - 1)));
       piece = readOperand(*this, input, access, axis, there);
     }
     piece = code.splat(piece);
-    result = result ? arith::SelectOp::create(code.b, code.loc, inside, piece, result) : piece;
+    result = result ? code.select(inside, piece, result) : piece;
     start += length;
   }
   return result;
@@ -83,13 +81,13 @@ Value StepEmitter::computeConcat(ConcatOp op, AffineMap access, Point &point) {
 
 Value StepEmitter::inRange(Value index, Value length) {
   auto typed = [&](Value scalar) { return isa<VectorType>(index.getType()) ? code.splat(scalar) : scalar; };
-  Type wide = isa<VectorType>(index.getType()) ? Type(code.vec(code.i64())) : code.i64();
+  Type wide = code.like(index.getType(), code.i64());
   if (index.getType() != wide)
-    index = arith::ExtSIOp::create(code.b, code.loc, wide, index);
+    index = arith::ExtSIOp::create(code.b, wide, index);
   length = typed(length);
-  Value negative = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::slt, index, typed(code.num(0)));
-  index = arith::SelectOp::create(code.b, code.loc, negative, code.add(index, length), index);
-  index = arith::MaxSIOp::create(code.b, code.loc, index, typed(code.num(0)));
+  Value negative = code.less(index, typed(code.num(0)));
+  index = code.select(negative, code.add(index, length), index);
+  index = code.max(index, typed(code.num(0)));
   return code.min(index, code.sub(length, typed(code.num(1))));
 }
 
@@ -158,7 +156,7 @@ Value StepEmitter::computeContract(ContractOp op, AffineMap access, Point &point
     if (op.getBytes())
       return {multiplyAddBytes(code, level, a, c, sum)};
     if (isa<FloatType>(element))
-      return {math::FmaOp::create(code.b, code.loc, a, c, sum)};
+      return {math::FmaOp::create(code.b, a, c, sum)};
     return {code.add(sum, code.mul(a, c))};
   };
   return chainSums(op.terms()->getFixed(), numericsChunk(op), type, 1, accumulate)[0];
@@ -168,7 +166,7 @@ SmallVector<Value> StepEmitter::unravel(Value k, ArrayRef<Size> lengths) {
   SmallVector<Value> places(lengths.size());
   for (unsigned i = places.size(); i-- > 0;) {
     Value length = code.num(lengths[i].getFixed());
-    places[i] = i == 0 ? k : Value(arith::RemSIOp::create(code.b, code.loc, k, length));
+    places[i] = i == 0 ? k : code.remainder(k, length);
     k = code.div(k, length);
   }
   return places;
@@ -218,8 +216,7 @@ SmallVector<Value> StepEmitter::computeReduce(ReduceOp op, AffineMap access, Mut
   SmallVector<Value> sums = chainSums(count, chunkOf(count), type, points.size(), combine);
   if (kind == ReduceKind::mean)
     for (Value &sum : sums)
-      sum = arith::DivFOp::create(code.b, code.loc, sum,
-                                  code.constant(type, code.b.getFloatAttr(element, double(count))));
+      sum = code.divF(sum, code.constant(type, code.b.getFloatAttr(element, double(count))));
   return sums;
 }
 

@@ -28,6 +28,7 @@ public:
   }
 
 private:
+  using Is = arith::CmpFPredicate;
   Code &code;
   HeadOp head;
   const HeadPlace &place;
@@ -45,8 +46,8 @@ private:
     if (!asFloat || isa<FloatType>(element))
       return value;
     if (element.isInteger(1))
-      return arith::UIToFPOp::create(code.b, code.loc, code.vec(code.f32()), value);
-    return arith::SIToFPOp::create(code.b, code.loc, code.vec(code.f32()), value);
+      return arith::UIToFPOp::create(code.b, code.vec(code.f32()), value);
+    return arith::SIToFPOp::create(code.b, code.vec(code.f32()), value);
   }
   Type floatElement() { return isa<FloatType>(element) ? element : code.f32(); }
 
@@ -54,11 +55,7 @@ private:
     return code.loop(code.num(from), place.count, 1, init,
                      [&](Value index, ValueRange sofar) { return SmallVector<Value>{body(index, sofar[0])}; })[0];
   }
-  Value add(Value a, Value c) { return arith::AddFOp::create(code.b, code.loc, a, c); }
-  Value sub(Value a, Value c) { return arith::SubFOp::create(code.b, code.loc, a, c); }
-  Value mul(Value a, Value c) { return arith::MulFOp::create(code.b, code.loc, a, c); }
-  Value count() { return code.splat(arith::SIToFPOp::create(code.b, code.loc, floatElement(), place.count)); }
-  Value divide(Value a, Value c) { return arith::DivFOp::create(code.b, code.loc, a, c); }
+  Value count() { return code.splat(arith::SIToFPOp::create(code.b, floatElement(), place.count)); }
 
   void columnsFrom(Value column, Value mask) {
     Value result = answer(column, mask);
@@ -68,8 +65,8 @@ private:
 
   Value mean(Value column, Value mask) {
     Value sum = overMembers(code.zero(code.vec(floatElement())),
-                            [&](Value m, Value sum) { return add(sum, member(m, column, mask, true)); });
-    return divide(sum, count());
+                            [&](Value m, Value sum) { return code.addF(sum, member(m, column, mask, true)); });
+    return code.divF(sum, count());
   }
 
   Value answer(Value column, Value mask) {
@@ -80,11 +77,11 @@ private:
     case HeadKind::std: {
       Value middle = mean(column, mask);
       Value squares = overMembers(code.zero(code.vec(floatElement())), [&](Value m, Value sum) {
-        Value distance = sub(member(m, column, mask, true), middle);
-        return add(sum, mul(distance, distance));
+        Value distance = code.subF(member(m, column, mask, true), middle);
+        return code.addF(sum, code.mulF(distance, distance));
       });
-      Value variance = divide(squares, count());
-      return head.getKind() == HeadKind::var ? variance : Value(math::SqrtOp::create(code.b, code.loc, variance));
+      Value variance = code.divF(squares, count());
+      return head.getKind() == HeadKind::var ? variance : Value(math::SqrtOp::create(code.b, variance));
     }
     case HeadKind::min:
     case HeadKind::max:
@@ -110,8 +107,8 @@ private:
     emitExchanges(code, place.count, [&](Value i, Value distance) {
       Value low = sortedAt(i), high = sortedAt(code.add(i, distance));
       Value a = code.loadVector(f, low, {}), c = code.loadVector(f, high, {});
-      code.storeVector(arith::MinimumFOp::create(code.b, code.loc, a, c), low, {});
-      code.storeVector(arith::MaximumFOp::create(code.b, code.loc, a, c), high, {});
+      code.storeVector(combined(code, ReduceKind::min, a, c), low, {});
+      code.storeVector(combined(code, ReduceKind::max, a, c), high, {});
     });
   }
 
@@ -121,34 +118,31 @@ private:
     Value anyNan = overMembers(none, [&](Value m, Value nan) -> Value {
       Value value = member(m, column, mask, true);
       code.storeVector(value, sortedAt(m), {});
-      return arith::OrIOp::create(code.b, code.loc, nan,
-                                  arith::CmpFOp::create(code.b, code.loc, arith::CmpFPredicate::UNO, value, value));
+      return code.bitOr(nan, code.compare(Is::UNO, value, value));
     });
     sortMembers();
     Type f64 = code.b.getF64Type();
     Value last = code.sub(place.count, code.num(1));
-    Value at = arith::MulFOp::create(code.b, code.loc, arith::SIToFPOp::create(code.b, code.loc, f64, last),
-                                     arith::ConstantOp::create(code.b, code.loc, head.getQAttr()));
-    Value below = arith::FPToSIOp::create(code.b, code.loc, code.i64(), at);
-    Value part = arith::SubFOp::create(code.b, code.loc, at, arith::SIToFPOp::create(code.b, code.loc, f64, below));
+    Value at =
+        code.mulF(arith::SIToFPOp::create(code.b, f64, last), arith::ConstantOp::create(code.b, head.getQAttr()));
+    Value below = arith::FPToSIOp::create(code.b, code.i64(), at);
+    Value part = code.subF(at, arith::SIToFPOp::create(code.b, f64, below));
     if (!f.isF64())
-      part = arith::TruncFOp::create(code.b, code.loc, f, part);
+      part = arith::TruncFOp::create(code.b, f, part);
     Value low = code.loadVector(f, sortedAt(below), {});
     Value high = code.loadVector(f, sortedAt(code.min(code.add(below, 1), last)), {});
     // Infinite neighbours have no middle: a rank that is a member's is its value, and so is that of two equal ones, and
     // of -inf and a number.
-    using Is = arith::CmpFPredicate;
-    auto compare = [&](Is is, Value a, Value b) -> Value { return arith::CmpFOp::create(code.b, code.loc, is, a, b); };
-    auto either = [&](Value a, Value b) -> Value { return arith::OrIOp::create(code.b, code.loc, a, b); };
     auto semantics = &cast<FloatType>(f).getFloatSemantics();
     auto infinity = [&](bool negative) {
       return code.constant(code.vec(f), FloatAttr::get(f, APFloat::getInf(*semantics, negative)));
     };
-    Value weight = code.splat(part), between = add(low, mul(sub(high, low), weight));
-    Value isBottomless = arith::AndIOp::create(code.b, code.loc, compare(Is::OEQ, low, infinity(true)),
-                                               compare(Is::OLT, high, infinity(false)));
-    Value isLow = either(either(compare(Is::OEQ, low, high), compare(Is::OEQ, weight, code.zero(weight.getType()))),
-                         isBottomless);
+    Value weight = code.splat(part), between = code.addF(low, code.mulF(code.subF(high, low), weight));
+    Value isBottomless =
+        code.bitAnd(code.compare(Is::OEQ, low, infinity(true)), code.compare(Is::OLT, high, infinity(false)));
+    Value isLow = code.bitOr(
+        code.bitOr(code.compare(Is::OEQ, low, high), code.compare(Is::OEQ, weight, code.zero(weight.getType()))),
+        isBottomless);
     Value result = code.select(isLow, low, between);
     Value nan = code.constant(code.vec(f), FloatAttr::get(f, APFloat::getNaN(*semantics)));
     return code.select(anyNan, nan, result);
@@ -161,20 +155,20 @@ private:
       if (value.getType() == code.vec(code.i64()))
         return value;
       if (element.isInteger(1))
-        return Value(arith::ExtUIOp::create(code.b, code.loc, code.vec(code.i64()), value));
-      return Value(arith::ExtSIOp::create(code.b, code.loc, code.vec(code.i64()), value));
+        return code.fromUnsigned(value);
+      return Value(arith::ExtSIOp::create(code.b, code.vec(code.i64()), value));
     };
     Value zero = code.zero(code.vec(code.i64()));
     return code.loop(code.num(0), place.count, 1, {wide(code.num(0)), zero}, [&](Value index, ValueRange best) {
       Value mine = wide(index);
       Value votes = overMembers(zero, [&](Value other, Value sum) -> Value {
-        Value equal = code.compare(arith::CmpIPredicate::eq, mine, wide(other));
-        return code.add(sum, arith::ExtUIOp::create(code.b, code.loc, code.vec(code.i64()), equal));
+        Value equal = code.equal(mine, wide(other));
+        return code.add(sum, code.fromUnsigned(equal));
       });
       Value more = code.compare(arith::CmpIPredicate::sgt, votes, best[1]);
-      Value tied = code.compare(arith::CmpIPredicate::eq, votes, best[1]);
-      Value smaller = code.compare(arith::CmpIPredicate::slt, mine, best[0]);
-      Value wins = arith::OrIOp::create(code.b, code.loc, more, arith::AndIOp::create(code.b, code.loc, tied, smaller));
+      Value tied = code.equal(votes, best[1]);
+      Value smaller = code.less(mine, best[0]);
+      Value wins = code.bitOr(more, code.bitAnd(tied, smaller));
       return SmallVector<Value>{code.select(wins, mine, best[0]), code.select(wins, votes, best[1])};
     })[0];
   }
@@ -187,11 +181,10 @@ private:
       Value first = code.loadScalar(element, memberAt(index, code.num(0)));
       Value choice = code.loop(code.num(1), place.columns, 1, {first, code.num(0)}, [&](Value column, ValueRange best) {
         Value value = code.loadScalar(element, memberAt(index, column));
-        Value larger = arith::CmpFOp::create(code.b, code.loc, arith::CmpFPredicate::OGT, value, best[0]);
-        Value isNan = arith::CmpFOp::create(code.b, code.loc, arith::CmpFPredicate::UNO, value, value);
-        Value wasNumber = arith::CmpFOp::create(code.b, code.loc, arith::CmpFPredicate::ORD, best[0], best[0]);
-        Value wins =
-            arith::OrIOp::create(code.b, code.loc, larger, arith::AndIOp::create(code.b, code.loc, isNan, wasNumber));
+        Value larger = code.compare(Is::OGT, value, best[0]);
+        Value isNan = code.compare(Is::UNO, value, value);
+        Value wasNumber = code.compare(Is::ORD, best[0], best[0]);
+        Value wins = code.bitOr(larger, code.bitAnd(isNan, wasNumber));
         return SmallVector<Value>{code.select(wins, value, best[0]), code.select(wins, column, best[1])};
       })[1];
       code.storeScalar(code.add(code.loadNumber(countAt(choice)), 1), countAt(choice));

@@ -15,7 +15,7 @@ public:
   KernelEmitter(ModuleOp module, StepFunctions &known, plan::KernelOp kernel, ArrayRef<std::string> sizes,
                 const CpuLevel &level)
       : module(module), known(known), kernel(kernel), symbols(sizes), level(level), steps(Steps::of(kernel)),
-        builder(module.getContext()), code(builder, kernel.getLoc()) {}
+        code(kernel.getLoc()) {}
 
   llvm::Error emit(StringRef name) {
     // Steps first: the kernel's function calls them.
@@ -28,11 +28,11 @@ public:
       emitStep(rest.take_front(count));
       rest = rest.drop_front(count);
     }
-    builder.setInsertionPointToEnd(module.getBody());
+    code.b.setInsertionPointToEnd(module.getBody());
     Type i64 = code.i64(), ptr = code.ptr();
-    auto function = func::FuncOp::create(builder, code.loc, name,
-                                         FunctionType::get(module.getContext(), {ptr, ptr, i64, i64, i64, ptr}, {}));
-    builder.setInsertionPointToStart(function.addEntryBlock());
+    auto function =
+        func::FuncOp::create(code.b, name, FunctionType::get(module.getContext(), {ptr, ptr, i64, i64, i64, ptr}, {}));
+    code.b.setInsertionPointToStart(function.addEntryBlock());
     arguments = function.getArgument(0);
     sizeTable = function.getArgument(1);
     Value tile = function.getArgument(2);
@@ -52,12 +52,12 @@ public:
         SmallVector<Value> given;
         for (const Need &need : needs)
           given.push_back(provide(need));
-        func::CallOp::create(builder, code.loc, callee, TypeRange(), given);
+        func::CallOp::create(code.b, callee, TypeRange(), given);
       }
       if (!steps.heads.empty())
         emitHeads(tileNumber);
     });
-    func::ReturnOp::create(builder, code.loc);
+    func::ReturnOp::create(code.b);
     if (!broken.empty())
       return fail(ExitCode::internal, "kernel " + kernel.getSymName() + " cannot be emitted for CPUs: " + broken);
     return llvm::Error::success();
@@ -71,7 +71,6 @@ private:
   ArrayRef<std::string> symbols;
   const CpuLevel &level;
   Steps steps;
-  OpBuilder builder;
   Code code;
   std::vector<std::pair<std::string, SmallVector<Need>>> calls;
   Value arguments, sizeTable, scratch, tileRows, totalRows, position, firstRow, rows;
@@ -83,7 +82,7 @@ private:
   static constexpr int64_t mostAskedArguments = 4;
 
   void emitStep(ArrayRef<Step> group) {
-    StepEmitter emitter(builder, kernel, steps, level);
+    StepEmitter emitter(kernel, steps, level);
     emitter.begin(module);
     ContractOp contraction = group.front().contraction;
     if (contraction && isPanels(contraction))
@@ -186,15 +185,15 @@ private:
   void emitHeads(Value tileNumber) {
     unsigned tickets = kernel.getBody().getNumArguments() + kernel.getYielded().size();
     Value ticket = code.at(buffer(tickets), code.mul(tileNumber, 4));
-    Type i32 = builder.getI32Type();
-    Value one = arith::ConstantIntOp::create(builder, code.loc, i32, 1);
-    Value before = LLVM::AtomicRMWOp::create(builder, code.loc, LLVM::AtomicBinOp::add, ticket, one,
-                                             LLVM::AtomicOrdering::acq_rel);
+    Type i32 = code.b.getI32Type();
+    Value one = arith::ConstantIntOp::create(code.b, i32, 1);
+    Value before =
+        LLVM::AtomicRMWOp::create(code.b, LLVM::AtomicBinOp::add, ticket, one, LLVM::AtomicOrdering::acq_rel);
     Value active = sizeBySymbol(kernel.membersSize());
-    Value finished = code.add(arith::ExtUIOp::create(builder, code.loc, code.i64(), before), 1);
-    Value isLast = code.compare(arith::CmpIPredicate::eq, finished, active);
+    Value finished = code.add(code.fromUnsigned(before), 1);
+    Value isLast = code.equal(finished, active);
     code.when(isLast, [&] {
-      code.storeScalar(arith::ConstantIntOp::create(builder, code.loc, i32, 0), ticket);
+      code.storeScalar(arith::ConstantIntOp::create(code.b, i32, 0), ticket);
       for (HeadOp head : steps.heads) {
         RowForm form = RowForm::of(typeOf(head.getX()));
         HeadPlace place{basePointer(head.getX()),

@@ -101,7 +101,7 @@ SmallVector<Value> LanesEmitter::sumsOf(const rt::PanelBlock &block, Value point
            [&](int64_t part, int64_t row, int64_t column, Value mine) {
              Value &sum = all[row * block.cols + column];
              sum = !sum ? mine
-                        : vector::ShuffleOp::create(code.b, code.loc, sum, mine,
+                        : vector::ShuffleOp::create(code.b, sum, mine,
                                                     llvm::to_vector(llvm::seq<int64_t>(0, (part + 1) * width)));
            });
   return all;
@@ -131,8 +131,7 @@ void LanesEmitter::overPieces(const rt::PanelBlock &block, Value pointer, int64_
           return code.loadVector(element, sumAt(row, part, i, column), {}, width);
         };
         code.loop(code.num(0), code.num(whole), piece, [&](Value from) {
-          Value to = code.min(code.add(from, piece), code.num(whole)),
-                isFirst = code.compare(arith::CmpIPredicate::eq, from, code.num(0));
+          Value to = code.min(code.add(from, piece), code.num(whole)), isFirst = code.equal(from, code.num(0));
           for (int64_t column = 0; column < block.cols; column += columns)
             overRows(rowsOfPiece, [&](Value row, int64_t rows) {
               addTerms(

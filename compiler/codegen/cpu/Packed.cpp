@@ -94,15 +94,14 @@ Value StepEmitter::loadPacked(Value value, AffineMap access, Point &point) {
     return code.shuffled(columns, columns, [&](int64_t lane) { return lane % packed; });
   }
   // A tile has fewer elements than 2^31, and a processor divides twice as many of these numbers at a time.
-  auto all = [&](int64_t number) { return code.splat(arith::ConstantIntOp::create(code.b, code.loc, i32, number)); };
-  auto wide = [&](Value numbers) { return arith::ExtUIOp::create(code.b, code.loc, code.vec(code.i64()), numbers); };
-  Value from = arith::TruncIOp::create(code.b, code.loc, i32, point.column);
+  auto all = [&](int64_t number) { return code.splat(arith::ConstantIntOp::create(code.b, i32, number)); };
+  Value from = arith::TruncIOp::create(code.b, i32, point.column);
   Value place = code.add(code.splat(from), code.laneNumbers(i32));
-  Value row = arith::DivUIOp::create(code.b, code.loc, place, all(packed));
+  Value row = arith::DivUIOp::create(code.b, place, all(packed));
   if (ofRows)
     return code.gather(element, start, code.mul(row, all(bytes)), point.mask);
   SmallVector<Value> dims = dimensions(first);
-  dims[steps.form.dims() - 1] = wide(arith::SubIOp::create(code.b, code.loc, place, code.mul(row, all(packed))));
+  dims[steps.form.dims() - 1] = code.fromUnsigned(code.sub(place, code.mul(row, all(packed))));
   Value offsets = code.splat(code.num(0));
   for (const Address::Term &term : address.terms) {
     Value stride = code.splat(code.num(*term.fixed * bytes));
@@ -202,10 +201,10 @@ Value StepEmitter::tableOf(ArrayRef<int32_t> numbers) {
   if (!known) {
     OpBuilder::InsertionGuard guard(code.b);
     code.b.setInsertionPointToStart(module.getBody());
-    LLVM::GlobalOp::create(code.b, code.loc, LLVM::LLVMArrayType::get(i32, numbers.size()), /*isConstant=*/true,
+    LLVM::GlobalOp::create(code.b, LLVM::LLVMArrayType::get(i32, numbers.size()), /*isConstant=*/true,
                            LLVM::Linkage::Private, name, value, /*alignment=*/64);
   }
-  return LLVM::AddressOfOp::create(code.b, code.loc, code.ptr(), name);
+  return LLVM::AddressOfOp::create(code.b, code.ptr(), name);
 }
 
 /// Lanes of several rows, each of which reads its own places: these are told, relative to where the block begins.
@@ -224,8 +223,8 @@ Value StepEmitter::loadScattered(Value value, AffineMap access, Point &point) {
     return code.gather(element, start, offsets, point.mask);
   SmallVector<int64_t> even =
       llvm::to_vector(llvm::map_range(llvm::seq<int64_t>(0, lanes / 2), [](int64_t i) { return 2 * i; }));
-  Value pairs = vector::ShuffleOp::create(code.b, code.loc, offsets, offsets, even);
-  return vector::BitCastOp::create(code.b, code.loc, code.vec(scalarType(element)),
+  Value pairs = vector::ShuffleOp::create(code.b, offsets, offsets, even);
+  return vector::BitCastOp::create(code.b, code.vec(scalarType(element)),
                                    code.gather(code.i64(), start, pairs, {}, storageBytes(element)));
 }
 

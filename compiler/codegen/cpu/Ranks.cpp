@@ -51,32 +51,26 @@ private:
   Value key(Value keys, Value at) { return code.loadScalar(i32, code.at(keys, code.mul(at, 4))); }
   Value vector(Value keys, Value at) { return code.loadVector(i32, code.at(keys, code.mul(at, 4)), {}); }
   Value placesOf(Value keys) { return code.at(keys, rowBytes); }
-  Value larger(Value a, Value c) { return arith::MaxSIOp::create(code.b, code.loc, a, c); }
-  Value both(Value a, Value c) { return arith::AndIOp::create(code.b, code.loc, a, c); }
-  Value either(Value a, Value c) { return arith::OrIOp::create(code.b, code.loc, a, c); }
   Value above(Value a, Value c) { return code.compare(arith::CmpIPredicate::sgt, a, c); }
-  Value equal(Value a, Value c) { return code.compare(arith::CmpIPredicate::eq, a, c); }
   Value up(Value count, int64_t unit) { return code.mul(code.div(code.add(count, unit - 1), code.num(unit)), unit); }
 
   /// `sum` and the lanes of [from, to) where `counts` holds.
   Value counted(Value keys, Value from, Value to, Value sum, llvm::function_ref<Value(Value)> counts) {
     return code.loop(from, to, lanes, {sum}, [&](Value at, ValueRange sum) {
-      Value holds = arith::ExtSIOp::create(code.b, code.loc, code.vec(i32), counts(vector(keys, at))); // -1
+      Value holds = arith::ExtSIOp::create(code.b, code.vec(i32), counts(vector(keys, at))); // -1
       return SmallVector<Value>{code.sub(sum[0], holds)};
     })[0];
   }
   Value total(Value lanes) {
-    return arith::ExtUIOp::create(code.b, code.loc, code.i64(),
-                                  code.tree(lanes, [&](Value a, Value c) { return code.add(a, c); }));
+    return code.fromUnsigned(code.tree(lanes, [&](Value a, Value c) { return code.add(a, c); }));
   }
 
   /// How many of `count` keys come before the one at `at`: of equal ones the first comes first.
   Value rankOf(Value keys, Value count, Value at) {
-    Value mine = code.splat(key(keys, at)), lane = arith::RemUIOp::create(code.b, code.loc, at, code.num(lanes));
+    Value mine = code.splat(key(keys, at)), lane = arith::RemUIOp::create(code.b, at, code.num(lanes));
     Value start = code.sub(at, lane), those = vector(keys, start);
-    Value earlier = code.compare(arith::CmpIPredicate::slt, code.laneNumbers(i32),
-                                 code.splat(arith::TruncIOp::create(code.b, code.loc, i32, lane)));
-    Value near = code.countOf(either(above(those, mine), both(equal(those, mine), earlier)));
+    Value earlier = code.less(code.laneNumbers(i32), code.splat(arith::TruncIOp::create(code.b, i32, lane)));
+    Value near = code.countOf(code.bitOr(above(those, mine), code.bitAnd(code.equal(those, mine), earlier)));
     if (groups == lanes)
       return near;
     Value far = counted(keys, code.num(0), start, code.zero(code.vec(i32)),
@@ -88,7 +82,7 @@ private:
   /// The places of `count` keys, each at its rank.
   void order(Value keys, Value count, Value target) {
     code.loop(code.num(0), count, 1, [&](Value at) {
-      Value place = arith::ExtUIOp::create(code.b, code.loc, code.i64(), key(placesOf(keys), at));
+      Value place = code.fromUnsigned(key(placesOf(keys), at));
       code.storeScalar(place, code.at(target, code.mul(rankOf(keys, count, at), 8)));
     });
   }
@@ -103,11 +97,11 @@ private:
       most = code.loop(first, code.add(first, up(count, step)), step, most, [&](Value from, ValueRange sofar) {
         SmallVector<Value> next;
         for (auto [i, one] : llvm::enumerate(sofar))
-          next.push_back(larger(one, vector(keys, code.add(from, i * lanes))));
+          next.push_back(code.max(one, vector(keys, code.add(from, i * lanes))));
         return next;
       });
       for (int64_t i = vectors; i < ways; ++i)
-        most[i % vectors] = larger(most[i % vectors], most[i]);
+        most[i % vectors] = code.max(most[i % vectors], most[i]);
       for (int64_t i = 0; i < std::min(ways, vectors); ++i)
         code.storeVector(most[i], code.at(target, code.mul(code.add(first, i * lanes), 4)), {});
     });
@@ -118,15 +112,15 @@ private:
     Value all = code.num(groups), none = code.zero(i32);
     if (groups < TopPlan::halved)
       return code.loop(code.num(0), all, 1, {none}, [&](Value at, ValueRange sofar) {
-        Value isLast = equal(rankOf(keys, all, at), code.num(wanted - 1));
+        Value isLast = code.equal(rankOf(keys, all, at), code.num(wanted - 1));
         return SmallVector<Value>{code.select(isLast, key(keys, at), sofar[0])};
       })[0];
     // Bit by bit from the smallest of all numbers, the largest that so many reach.
-    Value least = arith::ConstantIntOp::create(code.b, code.loc, i32, INT32_MIN),
-          one = arith::ConstantIntOp::create(code.b, code.loc, i32, 1);
+    Value least = arith::ConstantIntOp::create(code.b, i32, INT32_MIN),
+          one = arith::ConstantIntOp::create(code.b, i32, 1);
     return code.loop(code.num(0), code.num(32), 1, {least}, [&](Value i, ValueRange sofar) {
-      Value place = arith::TruncIOp::create(code.b, code.loc, i32, code.sub(code.num(31), i));
-      Value next = code.add(sofar[0], arith::ShLIOp::create(code.b, code.loc, one, place)), nexts = code.splat(next);
+      Value place = arith::TruncIOp::create(code.b, i32, code.sub(code.num(31), i));
+      Value next = code.add(sofar[0], code.shiftLeft(one, place)), nexts = code.splat(next);
       Value reach = counted(keys, code.num(0), all, code.zero(code.vec(i32)),
                             [&](Value those) { return code.compare(arith::CmpIPredicate::sge, those, nexts); });
       return SmallVector<Value>{code.select(code.less(total(reach), code.num(wanted)), sofar[0], next)};
@@ -147,7 +141,7 @@ private:
       SmallVector<Value> masks;
       for (int64_t i = 0; i < atOnce; ++i)
         masks.push_back(above(vector(from, code.add(at, i * lanes)), bounds));
-      Value any = either(either(masks[0], masks[1]), either(masks[2], masks[3]));
+      Value any = code.bitOr(code.bitOr(masks[0], masks[1]), code.bitOr(masks[2], masks[3]));
       auto moveAll = [&] {
         Value now = sofar[0];
         for (auto [i, mask] : llvm::enumerate(masks))
@@ -162,7 +156,7 @@ private:
           {code.num(0), taken},
           [&](ValueRange at) { return SmallVector<Value>{code.less(at[1], code.num(wanted)), at[0], at[1]}; },
           [&](ValueRange at) {
-            Value mask = equal(vector(from, at[0]), bounds);
+            Value mask = code.equal(vector(from, at[0]), bounds);
             return SmallVector<Value>{code.add(at[0], lanes), move(at[0], mask, at[1])};
           })[1];
       return code.min(end, code.num(wanted));
@@ -186,7 +180,7 @@ void emitRanks(Code &code, const TopPlan &plan, int64_t columns, int64_t wanted,
     for (Value column : at)
       keys.push_back(keysAt(column, mask));
     for (auto [column, key] : llvm::zip_equal(at, keys)) {
-      Value bytes = code.mul(column, 4), first = arith::TruncIOp::create(code.b, code.loc, i32, column);
+      Value bytes = code.mul(column, 4), first = arith::TruncIOp::create(code.b, i32, column);
       code.storeVector(key, code.at(work, bytes), {});
       code.storeVector(code.add(code.splat(first), code.laneNumbers(i32)), code.at(places, bytes), {});
     }

@@ -7,25 +7,19 @@ using namespace mlir;
 
 namespace tutti {
 
-template <typename Op> static Value of(Code &code, Value a, Value c) { return Op::create(code.b, code.loc, a, c); }
-
 Value combined(Code &code, ReduceKind kind, Value a, Value c) {
   Type element = getElementTypeOrSelf(a.getType());
   bool isFloat = isa<FloatType>(element), isBool = element.isInteger(1); // as a signed number true is below false
   switch (kind) {
   case ReduceKind::sum:
   case ReduceKind::mean:
-    return isFloat ? of<arith::AddFOp>(code, a, c) : of<arith::AddIOp>(code, a, c);
+    return isFloat ? code.addF(a, c) : code.add(a, c);
   case ReduceKind::prod:
-    return isFloat ? of<arith::MulFOp>(code, a, c) : of<arith::MulIOp>(code, a, c);
+    return isFloat ? code.mulF(a, c) : code.mul(a, c);
   case ReduceKind::max:
-    return isFloat  ? of<arith::MaximumFOp>(code, a, c)
-           : isBool ? of<arith::OrIOp>(code, a, c)
-                    : of<arith::MaxSIOp>(code, a, c);
+    return isFloat ? Value(arith::MaximumFOp::create(code.b, a, c)) : isBool ? code.bitOr(a, c) : code.max(a, c);
   case ReduceKind::min:
-    return isFloat  ? of<arith::MinimumFOp>(code, a, c)
-           : isBool ? of<arith::AndIOp>(code, a, c)
-                    : of<arith::MinSIOp>(code, a, c);
+    return isFloat ? Value(arith::MinimumFOp::create(code.b, a, c)) : isBool ? code.bitAnd(a, c) : code.min(a, c);
   }
   llvm_unreachable("every kind is listed");
 }
@@ -36,8 +30,7 @@ Fold::Fold(Code &code, ReduceKind kind, Type type)
     element = {};
   if (!element)
     return;
-  Type integer = code.b.getIntegerType(element.getWidth());
-  bits = isa<VectorType>(type) ? Type(code.vec(integer)) : integer;
+  bits = code.like(type, code.b.getIntegerType(element.getWidth()));
 }
 
 SmallVector<Value> Fold::none() {
@@ -48,15 +41,14 @@ SmallVector<Value> Fold::none() {
 SmallVector<Value> Fold::with(ValueRange sofar, Value x) {
   if (!element)
     return {combined(code, kind, sofar[0], x)};
-  Value mine = arith::BitcastOp::create(code.b, code.loc, bits, x);
+  Value mine = arith::BitcastOp::create(code.b, bits, x);
   return sofar.empty() ? SmallVector<Value>(width(), mine) : merged(sofar, SmallVector<Value>(width(), mine));
 }
 
 SmallVector<Value> Fold::merged(ValueRange a, ValueRange c) {
   if (!element)
     return {combined(code, kind, a[0], c[0])};
-  return {arith::MaxSIOp::create(code.b, code.loc, a[0], c[0]), arith::MinUIOp::create(code.b, code.loc, a[1], c[1]),
-          arith::MaxUIOp::create(code.b, code.loc, a[2], c[2])};
+  return {code.max(a[0], c[0]), arith::MinUIOp::create(code.b, a[1], c[1]), arith::MaxUIOp::create(code.b, a[2], c[2])};
 }
 
 Value Fold::number(Type type, const APInt &value) {
@@ -66,9 +58,9 @@ Value Fold::number(Type type, const APInt &value) {
 /// Below zero bits ascend the other way.
 Value Fold::turned(Value x) {
   unsigned width = element.getWidth();
-  Value sign = arith::ShRSIOp::create(code.b, code.loc, x, number(x.getType(), APInt(width, width - 1)));
-  sign = arith::AndIOp::create(code.b, code.loc, sign, number(x.getType(), APInt::getSignedMaxValue(width)));
-  return arith::XOrIOp::create(code.b, code.loc, x, sign);
+  Value sign = code.shiftRight(x, number(x.getType(), APInt(width, width - 1)));
+  sign = code.bitAnd(sign, number(x.getType(), APInt::getSignedMaxValue(width)));
+  return code.bitXor(x, sign);
 }
 
 Value Fold::result(ValueRange sofar, llvm::function_ref<Value(Value)> together) {
@@ -79,15 +71,13 @@ Value Fold::result(ValueRange sofar, llvm::function_ref<Value(Value)> together) 
     return number(bits, APFloat::getInf(element.getFloatSemantics(), negative).bitcastToAPInt());
   };
   bool largest = kind == ReduceKind::max;
-  Value hasSign = code.compare(arith::CmpIPredicate::slt, largest ? sofar[0] : sofar[2], code.zero(bits));
+  Value hasSign = code.less(largest ? sofar[0] : sofar[2], code.zero(bits));
   Value best = largest ? code.select(hasSign, sofar[1], sofar[0]) : code.select(hasSign, sofar[2], sofar[1]);
-  Value isNan = arith::OrIOp::create(code.b, code.loc,
-                                     code.compare(arith::CmpIPredicate::sgt, sofar[0], infinity(/*negative=*/false)),
-                                     code.compare(arith::CmpIPredicate::ugt, sofar[2], infinity(/*negative=*/true)));
+  Value isNan = code.bitOr(code.compare(arith::CmpIPredicate::sgt, sofar[0], infinity(/*negative=*/false)),
+                           code.compare(arith::CmpIPredicate::ugt, sofar[2], infinity(/*negative=*/true)));
   APInt beyond = largest ? APInt::getSignedMaxValue(width) : APInt::getSignedMinValue(width);
   Value only = together(code.select(isNan, number(bits, beyond), turned(best)));
-  Type type = isa<VectorType>(only.getType()) ? Type(code.vec(element)) : element;
-  return arith::BitcastOp::create(code.b, code.loc, type, turned(only));
+  return arith::BitcastOp::create(code.b, code.like(only.getType(), element), turned(only));
 }
 
 void emitReduction(StepEmitter &e, ReduceOp op, ArrayRef<Value> rows) {
@@ -140,8 +130,7 @@ void emitReduction(StepEmitter &e, ReduceOp op, ArrayRef<Value> rows) {
       sum = fold.with(sum, at(row, code.num(whole), code.firstLanes(count - whole)));
     Value result = fold.result(sum, [&](Value lanes) { return code.tree(lanes, combine); });
     if (op.getKind() == ReduceKind::mean)
-      result = arith::DivFOp::create(code.b, code.loc, result,
-                                     code.constant(element, code.b.getFloatAttr(element, double(count))));
+      result = code.divF(result, code.constant(element, code.b.getFloatAttr(element, double(count))));
     Point point(row, code.num(0));
     e.write(op.getResult(), result, point);
   }
@@ -158,8 +147,8 @@ void emitArg(StepEmitter &e, ArgOp op, Value row) {
     Point point(row, column, mask);
     return code.keyOf(code.splat(e.read(op.getX(), own, point)), op.getKind() == ArgKind::min, /*preferNan=*/true);
   };
-  auto larger = [&](Value a, Value c) -> Value { return arith::MaxSIOp::create(code.b, code.loc, a, c); };
-  auto smaller = [&](Value a, Value c) -> Value { return arith::MinSIOp::create(code.b, code.loc, a, c); };
+  auto larger = [&](Value a, Value c) { return code.max(a, c); };
+  auto smaller = [&](Value a, Value c) { return code.min(a, c); };
   auto numbers = [&](int64_t value) { return code.constant(code.vec(index), code.b.getIntegerAttr(index, value)); };
 
   Value best = keys(code.num(0), code.firstLanes(count)), from = numbers(0);
@@ -167,10 +156,10 @@ void emitArg(StepEmitter &e, ArgOp op, Value row) {
     Value mine = keys(column, mask);
     Value wins = code.compare(last ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sgt, mine, best);
     if (mask) {
-      wins = arith::AndIOp::create(code.b, code.loc, wins, mask);
+      wins = code.bitAnd(wins, mask);
       mine = code.select(mask, mine, best);
     }
-    Value here = index == code.i64() ? column : Value(arith::TruncIOp::create(code.b, code.loc, index, column));
+    Value here = index == code.i64() ? column : Value(arith::TruncIOp::create(code.b, index, column));
     return SmallVector<Value>{larger(best, mine), code.select(wins, code.splat(here), from)};
   };
   int64_t whole = std::max(llvm::alignDown(count, lanes), uint64_t(lanes));
@@ -193,10 +182,10 @@ void emitArg(StepEmitter &e, ArgOp op, Value row) {
     places = code.select(there, places, none);
   }
   Value most = code.tree(best, larger);
-  places = code.select(code.compare(arith::CmpIPredicate::eq, best, code.splat(most)), places, none);
+  places = code.select(code.equal(best, code.splat(most)), places, none);
   Value place = last ? code.tree(places, larger) : code.tree(places, smaller);
   if (index != code.i64())
-    place = arith::ExtSIOp::create(code.b, code.loc, code.i64(), place);
+    place = arith::ExtSIOp::create(code.b, code.i64(), place);
   Point point(row, code.num(0));
   e.write(op.getResult(), place, point);
 }

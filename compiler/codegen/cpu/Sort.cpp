@@ -13,13 +13,13 @@ namespace tutti {
 static Value slot(Code &code, Value base, Value i, int64_t step = 1) { return code.at(base, code.mul(i, 8 * step)); }
 
 void emitExchanges(Code &code, Value count, llvm::function_ref<void(Value i, Value distance)> exchange) {
-  auto shift = [&](Value by) -> Value { return arith::ShLIOp::create(code.b, code.loc, code.num(1), by); };
-  Value leading = math::CountLeadingZerosOp::create(code.b, code.loc, code.sub(count, code.num(1)));
+  auto shift = [&](Value by) { return code.shiftLeft(code.num(1), by); };
+  Value leading = math::CountLeadingZerosOp::create(code.b, code.sub(count, code.num(1)));
   Value levels = code.sub(code.num(64), leading); // ceil(log2 count), and 0 for one vector
   code.loop(code.num(0), levels, 1, [&](Value level) {
     Value p = shift(code.sub(code.sub(levels, code.num(1)), level));
     code.loop(code.num(0), code.add(level, 1), 1, [&](Value pass) {
-      Value isFirst = code.compare(arith::CmpIPredicate::eq, pass, code.num(0));
+      Value isFirst = code.equal(pass, code.num(0));
       Value distance = code.select(isFirst, p, code.sub(shift(code.sub(levels, pass)), p));
       // Those of a pass are pairs whose first one has bit p as `wanted`: of every two runs of p, one.
       Value wanted = code.select(isFirst, code.num(0), p), end = code.sub(count, distance), both = code.mul(p, 2);
@@ -36,8 +36,8 @@ static void exchangeAll(Code &code, Value base, Value count) {
   emitExchanges(code, count, [&](Value i, Value distance) {
     Value low = slot(code, base, i, lanes), high = slot(code, base, code.add(i, distance), lanes);
     Value a = code.loadVector(code.i64(), low, {}), c = code.loadVector(code.i64(), high, {});
-    code.storeVector(arith::MaxSIOp::create(code.b, code.loc, a, c), low, {});
-    code.storeVector(arith::MinSIOp::create(code.b, code.loc, a, c), high, {});
+    code.storeVector(code.max(a, c), low, {});
+    code.storeVector(code.min(a, c), high, {});
   });
 }
 
@@ -53,19 +53,19 @@ struct Run {
 static void merge(Code &code, const Run &left, const Run &right, Value target) {
   auto number = [&](const Run &run, Value i) { return code.loadNumber(slot(code, run.base, i, run.step)); };
   auto pair = [&](Value number) -> Value {
-    return vector::BroadcastOp::create(code.b, code.loc, VectorType::get({2}, code.i64()), number);
+    return vector::BroadcastOp::create(code.b, VectorType::get({2}, code.i64()), number);
   };
   auto head = [&](ValueRange at) {
-    Value more = arith::AndIOp::create(code.b, code.loc, code.less(at[0], left.count), code.less(at[1], right.count));
+    Value more = code.bitAnd(code.less(at[0], left.count), code.less(at[1], right.count));
     return SmallVector<Value>{more, at[0], at[1]};
   };
   SmallVector<Value> taken = code.loopWhile({code.num(0), code.num(0)}, head, [&](ValueRange at) {
     Value a = number(left, at[0]), c = number(right, at[1]);
     // In vectors: of numbers LLVM makes a branch, which nobody can predict.
-    Value more = arith::MaxSIOp::create(code.b, code.loc, pair(a), pair(c));
-    code.storeScalar(vector::ExtractOp::create(code.b, code.loc, more, ArrayRef<int64_t>{0}),
+    Value more = code.max(pair(a), pair(c));
+    code.storeScalar(vector::ExtractOp::create(code.b, more, ArrayRef<int64_t>{0}),
                      slot(code, target, code.add(at[0], at[1])));
-    Value step = arith::ExtUIOp::create(code.b, code.loc, code.i64(), code.less(c, a));
+    Value step = code.fromUnsigned(code.less(c, a));
     return SmallVector<Value>{code.add(at[0], step), code.add(at[1], code.sub(code.num(1), step))};
   });
   // One of the two has none left.

@@ -12,18 +12,18 @@ using namespace mlir;
 
 namespace tutti {
 
-StepEmitter::StepEmitter(OpBuilder &builder, plan::KernelOp kernel, const Steps &steps, const CpuLevel &level)
-    : code(builder, kernel.getLoc()), steps(steps), level(level), kernel(kernel) {}
+StepEmitter::StepEmitter(plan::KernelOp kernel, const Steps &steps, const CpuLevel &level)
+    : code(kernel.getLoc()), steps(steps), level(level), kernel(kernel) {}
 
 void StepEmitter::begin(ModuleOp module) {
   code.b.setInsertionPointToEnd(module.getBody());
-  function = func::FuncOp::create(code.b, code.loc, "step", FunctionType::get(module.getContext(), {}, {}));
+  function = func::FuncOp::create(code.b, "step", FunctionType::get(module.getContext(), {}, {}));
   function.setPrivate();
   code.b.setInsertionPointToStart(function.addEntryBlock());
 }
 
 void StepEmitter::finish() {
-  func::ReturnOp::create(code.b, code.loc);
+  func::ReturnOp::create(code.b);
   function.setFunctionType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(), {}));
 }
 
@@ -58,7 +58,7 @@ Value StepEmitter::need(Need::Kind kind, Value value, StringRef symbol, const Di
   auto [it, fresh] = given.try_emplace(asked);
   if (fresh) {
     bool number = kind == Need::member || kind == Need::firstRow || kind == Need::rows || kind == Need::size;
-    it->second = function.getBody().front().addArgument(number ? code.i64() : code.ptr(), code.loc);
+    it->second = function.getBody().front().addArgument(number ? code.i64() : code.ptr(), code.b.getLoc());
     needs.push_back(asked);
   }
   return it->second;
@@ -361,7 +361,7 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
   // Within a row narrow numbers will do, of which a processor takes twice as many at a time.
   std::optional<int64_t> stride = address.terms.size() == 1 ? fixedRowStride(value) : std::nullopt;
   if (stride && *stride * bytes <= INT32_MAX)
-    offsets = arith::TruncIOp::create(code.b, code.loc, code.vec(code.b.getI32Type()), offsets);
+    offsets = arith::TruncIOp::create(code.b, code.vec(code.b.getI32Type()), offsets);
   return code.gather(element, address.base, offsets, point.mask);
 }
 

@@ -83,7 +83,7 @@ struct Scattered {
 /// Emits one step. Values read are scalars where they do not depend on the column, else vectors of 16 lanes.
 class StepEmitter {
 public:
-  StepEmitter(mlir::OpBuilder &builder, plan::KernelOp kernel, const Steps &steps, const CpuLevel &level);
+  StepEmitter(plan::KernelOp kernel, const Steps &steps, const CpuLevel &level);
 
   Code code;
   const Steps &steps;

@@ -20,11 +20,9 @@ TileEmitter::TileEmitter(StepEmitter &emitter, const Step &step)
 
 Value TileEmitter::multiplyAdd(Value left, Value right, Value sum) {
   return op.getBytes() ? multiplyAddBytes(code, e.level, left, right, sum)
-                       : math::FmaOp::create(code.b, code.loc, left, right, sum);
+                       : math::FmaOp::create(code.b, left, right, sum);
 }
-Value TileEmitter::plus(Value a, Value c) {
-  return op.getBytes() ? code.add(a, c) : arith::AddFOp::create(code.b, code.loc, a, c);
-}
+Value TileEmitter::plus(Value a, Value c) { return op.getBytes() ? code.add(a, c) : code.addF(a, c); }
 Value TileEmitter::noSum() {
   return op.getBytes() ? code.zero(vector) : code.constant(vector, code.b.getFloatAttr(element, -0.0));
 }
@@ -51,7 +49,7 @@ SmallVector<Value> TileEmitter::widened(SmallVector<Value> sums) {
     places.push_back(lane % lanesOfSums);
   if (lanesOfSums < lanes)
     for (Value &sum : sums)
-      sum = vector::ShuffleOp::create(code.b, code.loc, sum, sum, places);
+      sum = vector::ShuffleOp::create(code.b, sum, sum, places);
   return sums;
 }
 
@@ -145,7 +143,7 @@ void TileEmitter::storeWaiting(Value from, Value count, ArrayRef<Column> columns
   Value done = code.add(from, code.mul(code.div(count, code.num(group)), group));
   code.loop(from, done, group, [&](Value first) { storeGroup(first, group); });
   for (int64_t now = group / 2; now >= 1; now /= 2) {
-    Value bit = arith::AndIOp::create(code.b, code.loc, count, code.num(now));
+    Value bit = code.bitAnd(count, code.num(now));
     code.when(code.less(code.num(0), bit), [&] { storeGroup(done, now); });
     done = code.add(done, bit);
   }
@@ -170,7 +168,7 @@ void TileEmitter::overRows(int64_t most, Rows tile) {
 /// themselves.
 Value TileEmitter::tileOf(Value row) {
   Value left = code.sub(end(), row), most = code.num(tileRows);
-  Value isCut = arith::AndIOp::create(code.b, code.loc, code.less(most, left), code.less(left, code.mul(most, 2)));
+  Value isCut = code.bitAnd(code.less(most, left), code.less(left, code.mul(most, 2)));
   return code.select(isCut, code.div(code.add(left, 1), code.num(2)), code.min(left, most));
 }
 

@@ -62,8 +62,8 @@ private:
   Value keys(Value column, Value mask) { return keys(column, mask, code.i64()); }
   Value keyOf(Value x, Type element) {
     Value key = code.keyOf(x, op.getSmallest(), /*preferNan=*/!op.getSmallest());
-    Type type = isa<VectorType>(key.getType()) ? Type(code.vec(element)) : element;
-    return key.getType() == type ? key : Value(arith::ExtSIOp::create(code.b, code.loc, type, key));
+    Type type = code.like(key.getType(), element);
+    return key.getType() == type ? key : Value(arith::ExtSIOp::create(code.b, type, key));
   }
 
   /// Entries of keys at columns: scalars, or vectors of both.
@@ -71,13 +71,13 @@ private:
     if (!packed)
       return place;
     Type type = key.getType();
-    Value high = arith::ShLIOp::create(code.b, code.loc, key, numbers(type, 32));
-    Value low = arith::XOrIOp::create(code.b, code.loc, place, numbers(type, 0xffffffff));
-    return arith::OrIOp::create(code.b, code.loc, high, low);
+    Value high = code.shiftLeft(key, numbers(type, 32));
+    Value low = code.bitXor(place, numbers(type, 0xffffffff));
+    return code.bitOr(high, low);
   }
   Value keyOfEntry(Value entry) {
     if (packed)
-      return arith::ShRSIOp::create(code.b, code.loc, entry, code.num(32));
+      return code.shiftRight(entry, code.num(32));
     Point point(row, code.num(0), {}, entry);
     unsigned dims = e.steps.form.dims();
     MLIRContext *context = e.kernel.getContext();
@@ -91,9 +91,9 @@ private:
     if (packed)
       return code.less(a, c);
     Value keyA = keyOfEntry(a), keyC = keyOfEntry(c);
-    Value tied = code.compare(arith::CmpIPredicate::eq, keyA, keyC);
-    Value later = arith::AndIOp::create(code.b, code.loc, tied, code.less(c, a));
-    return arith::OrIOp::create(code.b, code.loc, code.less(keyA, keyC), later);
+    Value tied = code.equal(keyA, keyC);
+    Value later = code.bitAnd(tied, code.less(c, a));
+    return code.bitOr(code.less(keyA, keyC), later);
   }
 
   Value slot(Value i) { return code.at(heap, code.mul(i, 8)); }
@@ -102,7 +102,7 @@ private:
     SmallVector<bool> bits(lanes, false);
     for (int64_t l = first; l < std::min(end, lanes); ++l)
       bits[l] = true;
-    return arith::ConstantOp::create(code.b, code.loc,
+    return arith::ConstantOp::create(code.b,
                                      DenseElementsAttr::get(code.vec(code.b.getI1Type()), ArrayRef<bool>(bits)));
   }
 
@@ -143,7 +143,7 @@ private:
       Value a = code.loadNumber(slot(safe)), c = code.loadNumber(slot(other));
       Value second = isAfter(c, a);
       Value child = code.select(second, other, safe), entry = code.select(second, c, a);
-      Value moves = arith::AndIOp::create(code.b, code.loc, hasLeft, isAfter(entry, mine));
+      Value moves = code.bitAnd(hasLeft, isAfter(entry, mine));
       return SmallVector<Value>{moves, at[0], child, entry};
     };
     Value end = code.loopWhile(from, head, [&](ValueRange moved) {
@@ -158,7 +158,7 @@ private:
     Value mine = keys(column, mask);
     Value better = code.compare(arith::CmpIPredicate::sgt, mine, code.splat(keyOfEntry(code.loadNumber(heap))));
     if (mask)
-      better = arith::AndIOp::create(code.b, code.loc, better, mask);
+      better = code.bitAnd(better, mask);
     code.when(code.anyOf(better), [&] {
       Value entries = packed ? entry(mine, code.add(code.splat(column), code.laneNumbers())) : Value();
       auto head = [&](ValueRange bits) {
@@ -166,19 +166,18 @@ private:
                                   bits[0]};
       };
       code.loopWhile(code.maskBits(better), head, [&](ValueRange bits) {
-        Value lane16 = math::CountTrailingZerosOp::create(code.b, code.loc, bits[0]);
-        Value lane = arith::ExtUIOp::create(code.b, code.loc, code.i64(), lane16);
-        Value mine = packed ? Value(vector::ExtractOp::create(code.b, code.loc, entries, OpFoldResult(toIndex(lane))))
+        Value lane16 = math::CountTrailingZerosOp::create(code.b, bits[0]);
+        Value lane = code.fromUnsigned(lane16);
+        Value mine = packed ? Value(vector::ExtractOp::create(code.b, entries, OpFoldResult(toIndex(lane))))
                             : code.add(column, lane);
         // The top may have changed since.
         code.when(isAfter(code.loadNumber(heap), mine), [&] { sink(code.num(0), code.num(size), mine); });
-        Value below = arith::SubIOp::create(code.b, code.loc, bits[0],
-                                            arith::ConstantOp::create(code.b, code.loc, code.b.getI16IntegerAttr(1)));
-        return SmallVector<Value>{arith::AndIOp::create(code.b, code.loc, bits[0], below)};
+        Value below = code.sub(bits[0], arith::ConstantOp::create(code.b, code.b.getI16IntegerAttr(1)));
+        return SmallVector<Value>{code.bitAnd(bits[0], below)};
       });
     });
   }
-  Value toIndex(Value number) { return arith::IndexCastOp::create(code.b, code.loc, code.b.getIndexType(), number); }
+  Value toIndex(Value number) { return arith::IndexCastOp::create(code.b, code.b.getIndexType(), number); }
 
   /// The top goes to the end until nothing is left: the first comes first.
   void sort() {
@@ -197,8 +196,7 @@ private:
     auto take = [&](Value from, Value mask) {
       Value entries = code.loadVector(code.i64(), code.at(memory, code.mul(from, 8)), mask);
       Value low = numbers(entries.getType(), 0xffffffff);
-      Value places =
-          arith::AndIOp::create(code.b, code.loc, arith::XOrIOp::create(code.b, code.loc, entries, low), low);
+      Value places = code.bitAnd(code.bitXor(entries, low), low);
       code.storeVector(places, slot(from), mask);
     };
     int64_t whole = llvm::alignDown(size, lanes);

@@ -28,11 +28,11 @@ public:
         [&](ValueRange at) {
           Value step = code.num(reads.step), one = code.num(1), left = code.sub(e.rows(), at[0]);
           Value place = code.add(e.need(Need::firstRow), at[0]);
-          Value between = arith::RemSIOp::create(code.b, code.loc, place, step);
-          inAxis = arith::RemSIOp::create(code.b, code.loc, code.div(place, step), code.num(reads.length));
+          Value between = code.remainder(place, step);
+          inAxis = code.remainder(code.div(place, step), code.num(reads.length));
           // Tasks begin and end with all the rows that lie between two neighbours; else each row is a block.
-          Value begins = code.compare(arith::CmpIPredicate::eq, between, code.num(0));
-          Value whole = arith::MaxSIOp::create(code.b, code.loc, code.div(left, step), one);
+          Value begins = code.equal(between, code.num(0));
+          Value whole = code.max(code.div(left, step), one);
           count = code.min(code.min(code.num(reads.rows), code.sub(code.num(reads.length), inAxis)),
                            code.select(begins, whole, one));
           Value blocks = code.min(code.sub(step, between), left);
@@ -174,7 +174,7 @@ private:
       SmallVector<Value> square;
       for (int64_t lane = 0; lane < valid; ++lane)
         square.push_back(load(t, row, column, lane, code.firstLanes(reads.length, t.side), t.side));
-      square.resize(lanes, LLVM::PoisonOp::create(code.b, code.loc, code.vec(t.element, t.side)));
+      square.resize(lanes, LLVM::PoisonOp::create(code.b, code.vec(t.element, t.side)));
       for (auto [i, values] : llvm::enumerate(code.transposed(square, e.level.vectorBits)))
         if (int64_t(i) < reads.length)
           store(t, row, i, column, values);
