@@ -27,6 +27,9 @@ constexpr int64_t rowsOfChain = 64, mostRows = 1024;
 // cache that all of them fit into: from the next cache activations come one after the other, and less often than
 // weights.
 constexpr int64_t chainBudget = 4 << 20, scratchBudget = 512 << 10;
+// Nothing is laid out in a worker's last line: a vector that went past the end of the last row would not reach another
+// worker's memory.
+constexpr int64_t spareBytes = plan::lineBytes;
 // Elements of a task without contractions: enough to pay for the call.
 constexpr int64_t elementsPerTask = 16 << 10;
 // A pass over the weights of a chain costs about what this many rows cost.
@@ -90,7 +93,7 @@ private:
 
   /// Bytes of a worker's memory for a task of so many rows, or for its heads, which come when the rows are done.
   static int64_t scratchOf(const Steps &steps, int64_t tile, int64_t members) {
-    int64_t scratch = llvm::alignTo(steps.rowBytes() * tile, 64) + 64 + steps.workBytes();
+    int64_t scratch = llvm::alignTo(steps.rowBytes() * tile, plan::lineBytes) + spareBytes + steps.workBytes();
     for (HeadOp head : steps.heads)
       scratch = std::max(scratch, headScratchBytes(head, members));
     return scratch;

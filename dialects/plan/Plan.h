@@ -31,7 +31,7 @@
 namespace tutti {
 
 namespace plan {
-/// Offsets in the arena are multiples of it, in bytes.
+/// Of a cache line. Offsets in the arena are multiples of it.
 constexpr int64_t lineBytes = 64;
 } // namespace plan
 

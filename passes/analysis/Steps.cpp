@@ -317,7 +317,7 @@ int64_t phaseBytesOf(plan::KernelOp kernel) {
       else if (auto through = ReadThrough::of(contract))
         bytes = through->workBytes();
     }
-    most = std::max(most, int64_t(llvm::alignTo(bytes, 64)));
+    most = std::max(most, int64_t(llvm::alignTo(bytes, plan::lineBytes)));
   });
   return most;
 }

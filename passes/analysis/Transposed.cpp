@@ -187,7 +187,7 @@ private:
           operand.pitch += lanes;
       }
       operand.offset = found.bytes;
-      found.bytes += llvm::alignTo((found.rows * operand.pitch + lanes) * bytesOf(operand), 64);
+      found.bytes += llvm::alignTo((found.rows * operand.pitch + lanes) * bytesOf(operand), plan::lineBytes);
     }
     return true;
   }

@@ -52,7 +52,7 @@ public:
 
 private:
   static constexpr int64_t lineBytes = plan::lineBytes;
-  // What the third cache takes to answer is a few hundred cycles, of 64 bytes each; a few pages are that several times
+  // What the third cache takes to answer is a few hundred cycles, of a line each; a few pages are that several times
   // over.
   static constexpr int64_t bytesAhead = 16 << 10;
   // Of so few terms and one vector of columns, as many sums as a long map takes at a time are made when it takes them.
@@ -150,7 +150,7 @@ private:
   /// An even share of a turn's bytes; what a tile of left-over rows would ask for is left to the processor.
   Value stepOf(int64_t bytesOfTurn) {
     if (!e.level.sharesRequests)
-      return code.num(64);
+      return code.num(lineBytes);
     Value rows = code.sub(end(), begin()),
           tiles = code.add(code.div(code.sub(rows, code.num(1)), code.num(tileRows)), 1);
     return code.add(code.div(code.num(bytesOfTurn - 1), tiles), 1);
@@ -190,7 +190,7 @@ private:
             for (const Column &column : columns)
               askAhead(code.at(column.right, code.mul(code.mul(k, column.stride), bytes)));
           },
-          [&] { code.when(asksForHalf, [&] { askForNext(k, code.num(64)); }); });
+          [&] { code.when(asksForHalf, [&] { askForNext(k, code.num(lineBytes)); }); });
     });
   }
 

@@ -150,7 +150,7 @@ private:
       Value bytes = code.mul(code.mul(rows, sizeOf(form.columns)), storageBytes(type.getElementType()));
       code.when(code.less(bytes, code.num(mostAsked + 1)), [&] {
         Value next = code.at(rowPointer(argument), bytes);
-        code.loop(code.num(0), bytes, 64, [&](Value line) { code.prefetch(code.at(next, line)); });
+        code.loop(code.num(0), bytes, plan::lineBytes, [&](Value line) { code.prefetch(code.at(next, line)); });
       });
     }
   }

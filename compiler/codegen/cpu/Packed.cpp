@@ -202,7 +202,7 @@ Value StepEmitter::tableOf(ArrayRef<int32_t> numbers) {
     OpBuilder::InsertionGuard guard(code.b);
     code.b.setInsertionPointToStart(module.getBody());
     LLVM::GlobalOp::create(code.b, LLVM::LLVMArrayType::get(i32, numbers.size()), /*isConstant=*/true,
-                           LLVM::Linkage::Private, name, value, /*alignment=*/64);
+                           LLVM::Linkage::Private, name, value, /*alignment=*/plan::lineBytes);
   }
   return LLVM::AddressOfOp::create(code.b, code.ptr(), name);
 }

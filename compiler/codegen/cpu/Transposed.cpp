@@ -12,7 +12,7 @@ namespace tutti {
 namespace {
 
 // Columns so many bytes apart are soon in another page, where a processor's own prefetching ends.
-constexpr int64_t farApart = 512, line = 64;
+constexpr int64_t farApart = 512;
 // Of rows or columns so few, elements are picked from the vectors in which they lie, one shuffle for each of them.
 constexpr int64_t mostPicked = 6;
 
@@ -159,7 +159,7 @@ private:
   void askAhead(const Transfer &t, Value column) {
     if (t.operand.stride * t.bytes < farApart)
       return;
-    int64_t rows = line / t.bytes;
+    int64_t rows = plan::lineBytes / t.bytes;
     code.loop(code.num(0), code.add(t.rows, rows), rows, [&](Value row) {
       for (int64_t lane = 0; lane < lanes; ++lane)
         code.prefetch(pointerTo(t, row, column, lanes + lane));
