@@ -141,9 +141,7 @@ void Counter::countCopiedRows(Contraction c) {
 }
 
 /// Its rows lie in shared memory as fragments want them.
-bool Counter::liesInHalves(Contraction c) {
-  return steps.places.lookup(c.op.getLhs()).narrow || c.isCopied(steps, geometry);
-}
+bool Counter::liesInHalves(Contraction c) { return steps.placeOf(c.op.getLhs()).narrow || c.isCopied(steps, geometry); }
 
 /// What a warp that has these panels does for 16 k of them, but for the products.
 Reading Counter::ofGroup(Contraction c, const Part &part) {
@@ -221,7 +219,7 @@ void Counter::countWaits(Contraction c, const Share &own) {
   double stages = double(c.stages(g)), passes = stages / std::ceil(double(c.K) / double(g.stageK()));
   bool chunks = step->product == NumericsProduct::tf32x3, streams = c.streamsRows(steps, g);
   step->chain.shared += stages;
-  bool inShared = streams || liesInHalves(c) || steps.places.lookup(c.op.getLhs()).kind == Place::scratch;
+  bool inShared = streams || liesInHalves(c) || steps.placeOf(c.op.getLhs()).kind == Place::scratch;
   if (c.readsInput(steps, g) && !streams) // a pass begins with a wait for its first rows
     step->chain.l2 += passes;
   else

@@ -42,7 +42,7 @@ void Counter::countContraction(const Step &of) {
     return;
   }
   touch(c.op.getRhs());
-  if (steps.places.lookup(c.op.getLhs()).kind != Place::scratch)
+  if (steps.placeOf(c.op.getLhs()).kind != Place::scratch)
     touch(c.op.getLhs());
   if (c.isCopied(steps, geometry)) {
     double elements = rows * double(c.K);
@@ -72,7 +72,7 @@ void Counter::countProduct(const Step &of) {
   double groups = rows / run * std::ceil(run / atOnce);
   auto read = [&](Value operand, double terms) {
     llvm::SaveAndRestore asked(readers, terms);
-    if (steps.places.lookup(operand).kind != Place::scratch)
+    if (steps.placeOf(operand).kind != Place::scratch)
       touch(operand);
   };
   read(op.getLhs(), rows * K);
@@ -143,7 +143,7 @@ double Counter::countPanels(Contraction c, int64_t panels) {
 
 /// Of the elements of a row: four neighbours are one load, where they lie so.
 double Counter::rowLoads(Contraction c) {
-  bool inScratch = steps.places.lookup(c.op.getLhs()).kind == Place::scratch, copied = c.isCopied(steps, geometry);
+  bool inScratch = steps.placeOf(c.op.getLhs()).kind == Place::scratch, copied = c.isCopied(steps, geometry);
   return c.K % 4 == 0 || inScratch || copied ? double(c.K / 4 + c.K % 4) : double(c.K);
 }
 
@@ -178,7 +178,7 @@ void Counter::countEnd(const Step &of, double elements, double each, bool fragme
         one += Reading::of(scalarOf(cast<MapOp>(needed.value.getDefiningOp())));
       else if (needed.kind != EndingValue::sum)
         (needed.kind == EndingValue::column ? ofColumn : one) += reading(needed.value);
-    Place place = steps.places.lookup(value);
+    Place place = steps.placeOf(value);
     // What all rows of a column share a lane reads once for its rows at a time, unless it is more than two words
     // (device/store.cuh). Of fragments each 16 rows are two of a lane, which have no branch between them, and
     // neighbours' addresses are one.

@@ -130,7 +130,7 @@ void Counter::countMemory() {
     if (place.kind == Place::result)
       work.dramBytes += bytesOfAll(value);
   for (HeadOp head : steps.heads)
-    if (!steps.places.contains(head.getResult()))
+    if (!steps.isStored(head.getResult()))
       work.dramBytes += bytesOfAll(head.getResult());
   kernel.getBody().walk([&](ContractOp op) {
     if (std::optional<Size> flops = op.flops())
@@ -166,10 +166,9 @@ Reading Counter::element(Value value) {
 Reading Counter::reading(Value value, bool neighbours) {
   if (!known.insert(value).second)
     return {};
-  auto place = steps.places.find(value);
-  if (place == steps.places.end())
+  if (!steps.isStored(value))
     return computing(value);
-  bool isFar = place->second.kind != Place::scratch;
+  bool isFar = steps.placeOf(value).kind != Place::scratch;
   if (isFar)
     touch(value, neighbours);
   return {.integer = 2, .moves = 1, .waits = 1, .far = double(isFar)}; // with its address
@@ -258,7 +257,7 @@ void Counter::addToAll(double each, const Reading &one) {
 void Counter::countElements(double elements, const Reading &one, Value stored) {
   double each = std::ceil(elements / double(geometry.threads));
   Reading own = one;
-  Place place = steps.places.lookup(stored);
+  Place place = stored ? steps.placeOf(stored) : Place{};
   own += {.integer = 6 + (place.narrow ? rounding(1) : 0), .moves = 1}; // the loop, row and column, and its store
   add(elements, own);
   add(std::min(double(geometry.threads), std::ceil(elements / 32) * 32), Reading::plain(perElements));

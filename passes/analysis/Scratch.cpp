@@ -42,10 +42,10 @@ private:
   void addReads(Value value, llvm::DenseSet<Value> &seen, unsigned step) {
     all[value].last = step;
     Operation *op = value.getDefiningOp();
-    if (!seen.insert(value).second || !op || (isTiled(op) && !steps.places.contains(value)))
+    if (!seen.insert(value).second || !op || (isTiled(op) && !steps.isStored(value)))
       return;
     for (Value operand : op->getOperands())
-      if (steps.places.contains(operand))
+      if (steps.isStored(operand))
         all[operand].last = step;
       else
         addReads(operand, seen, step);

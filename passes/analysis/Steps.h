@@ -66,6 +66,11 @@ struct Steps {
   int64_t workBytes() const { return phaseBytes + transposed.bytes; }
 
   static Steps of(plan::KernelOp kernel);
+
+  /// Whether a value lies in memory; what does not is a map's or the like, and made where it is read.
+  bool isStored(mlir::Value value) const { return places.contains(value); }
+  /// Where such a value lies.
+  const Place &placeOf(mlir::Value value) const { return places.at(value); }
 };
 
 /// Operands among which an element of a concat is chosen where it is read. A concat of more is stored, one operand

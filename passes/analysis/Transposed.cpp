@@ -91,7 +91,7 @@ private:
     llvm::SmallSetVector<int64_t, 2> runs;
     addRuns(access, column(), runs);
     whole |= !runs.empty();
-    if (!steps.places.contains(value)) {
+    if (!steps.isStored(value)) {
       auto map = value.getDefiningOp<MapOp>();
       scattered |= !map;
       if (map)
@@ -115,7 +115,7 @@ private:
   /// Whether something that a step makes is read for a value.
   bool readsMade(Value value) {
     Operation *op = value.getDefiningOp();
-    if (!op || steps.places.contains(value))
+    if (!op || steps.isStored(value))
       return op;
     if (auto known = made.find(value); known != made.end())
       return known->second;

@@ -122,11 +122,11 @@ private:
     int64_t most = 1;
     for (Operation *op : group.ops) {
       Value inside = outline.mapping.lookupOrNull(op->getResult(0));
-      auto place = steps.places.find(inside);
       if (llvm::is_contained(steps.unbounded, inside))
         measured.unbounded = op;
-      else if (place != steps.places.end() && place->second.kind == Place::scratch && place->second.stride > most) {
-        most = place->second.stride;
+      else if (steps.isStored(inside) && steps.placeOf(inside).kind == Place::scratch &&
+               steps.placeOf(inside).stride > most) {
+        most = steps.placeOf(inside).stride;
         measured.widest = op;
       }
     }

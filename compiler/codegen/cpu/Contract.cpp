@@ -26,7 +26,7 @@ public:
       readThrough(*through);
     else
       left = {e.rowPointer(op.getLhs()), e.rowStride(op.getLhs()), code.num(1)};
-    if (!left.rowPlaces && e.level.asksForStreams && e.steps.places.find(op.getLhs())->second.kind == Place::argument)
+    if (!left.rowPlaces && e.level.asksForStreams && e.steps.placeOf(op.getLhs()).kind == Place::argument)
       rowsComeIn = rowsAreOthers();
     if (K > chunk || step.longMaps)
       partials = e.need(Need::partials);

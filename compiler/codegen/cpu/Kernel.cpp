@@ -116,7 +116,7 @@ private:
   /// The launch's buffers: arguments first, then results.
   Value buffer(unsigned index) { return code.loadPointer(code.at(arguments, index * 8)); }
   Value basePointer(Value value) {
-    const Place &place = steps.places.find(value)->second;
+    const Place &place = steps.placeOf(value);
     if (place.kind == Place::scratch)
       return code.at(scratch, code.mul(tileRows, place.offset));
     Value pointer =
@@ -125,7 +125,7 @@ private:
   }
   Value rowPointer(Value value) {
     Value pointer = basePointer(value);
-    const Place &place = steps.places.find(value)->second;
+    const Place &place = steps.placeOf(value);
     if (place.kind == Place::scratch)
       return pointer;
     auto type = typeOf(value);
@@ -143,7 +143,7 @@ private:
     for (BlockArgument argument : kernel.getBody().getArguments()) {
       auto type = typeOf(argument);
       RowForm form = RowForm::of(type);
-      if (isTable(kernel, argument, steps.places.find(argument)->second) || !form.sameRows(steps.form))
+      if (isTable(kernel, argument, steps.placeOf(argument)) || !form.sameRows(steps.form))
         continue;
       if (++asked > mostAskedArguments) // a kernel may have thousands
         return;

@@ -25,7 +25,7 @@ bool isPacked(StepEmitter &e, Value value, int64_t work) {
     auto [next, access] = open.pop_back_val();
     if (!seen.insert({next, access}).second)
       continue;
-    if (next == value || !e.steps.places.contains(next)) {
+    if (next == value || !e.steps.isStored(next)) {
       auto map = next.getDefiningOp<MapOp>();
       if (!map)
         return false;
@@ -65,7 +65,7 @@ bool StepEmitter::liesPacked(Value value, AffineMap access, int64_t columns) {
 
 bool StepEmitter::isOfNoRow(Value value, AffineMap access) {
   ArrayRef<int64_t> shape = typeOf(value).getShape();
-  return steps.places.find(value)->second.kind != Place::scratch &&
+  return steps.placeOf(value).kind != Place::scratch &&
          llvm::none_of(llvm::seq(1u, steps.form.dims() - 1),
                        [&](unsigned row) { return access.isFunctionOfDim(row); }) &&
          llvm::none_of(shape.drop_front(!shape.empty()), ShapedType::isDynamic);
@@ -136,8 +136,8 @@ static std::optional<SmallVector<int64_t>> blockOf(ArrayRef<Size> rows, int64_t 
 
 std::optional<Scattered> StepEmitter::findScattered(Value value, AffineMap access, int64_t columns) {
   int64_t bytes = storageBytes(elementOf(value)), dims = steps.form.dims();
-  if (steps.places.find(value)->second.kind == Place::scratch || (bytes != 4 && bytes != 8) ||
-      steps.form.rows.empty() || access.getNumDims() != dims)
+  if (steps.placeOf(value).kind == Place::scratch || (bytes != 4 && bytes != 8) || steps.form.rows.empty() ||
+      access.getNumDims() != dims)
     return std::nullopt;
   std::optional<SmallVector<int64_t>> shape = blockOf(steps.form.rows, columns);
   if (!shape)

@@ -103,7 +103,7 @@ void emitReduction(StepEmitter &e, ReduceOp op, ArrayRef<Value> rows) {
   // Of extremes any order gives the same bits, so that one need not wait for the other.
   bool free = op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::min;
   int64_t ways = free && rows.size() == 1 && count >= 8 * lanes ? (fold.width() > 1 ? 2 : 4) : 1,
-          together = ways > 1 || rows.size() > 1 || !e.steps.places.contains(op.getX()) ? ways : 4,
+          together = ways > 1 || rows.size() > 1 || !e.steps.isStored(op.getX()) ? ways : 4,
           done = llvm::alignDown(count, together * lanes);
   SmallVector<Value> all; // of each row its ways
   for (size_t i = 0; i < rows.size() * ways; ++i)

@@ -26,7 +26,7 @@ public:
   void emitAll() {
     Columns columns = e.columnsOf(value);
     bool wholeRow = e.isOverWholeRow();
-    auto isStored = [&](Value other) { return e.steps.places.contains(other); };
+    auto isStored = [&](Value other) { return e.steps.isStored(other); };
     auto anywhere = [&](Value row, Value column, Value mask) {
       return Point(row, code.add(columns.from, column), mask);
     };
@@ -187,8 +187,8 @@ static llvm::SetVector<Value> argumentsOf(StepEmitter &e, Value value) {
   open.insert(value);
   for (size_t i = 0; i < open.size(); ++i) {
     Value next = open[i];
-    if (auto place = e.steps.places.find(next); place != e.steps.places.end()) {
-      if (place->second.kind == Place::argument)
+    if (e.steps.isStored(next)) {
+      if (e.steps.placeOf(next).kind == Place::argument)
         arguments.insert(next);
     } else if (auto map = next.getDefiningOp<MapOp>()) {
       open.insert_range(map.getInputs());
@@ -206,7 +206,7 @@ static bool takesWindows(StepEmitter &e, Value value) {
   open.insert({value, e.own(value)});
   for (size_t i = 0; i < open.size(); ++i) {
     auto [next, access] = open[i];
-    if (next != value && e.steps.places.contains(next)) {
+    if (next != value && e.steps.isStored(next)) {
       places[next].insert(access);
     } else if (auto map = next.getDefiningOp<MapOp>()) {
       for (auto [index, input] : llvm::enumerate(map.getInputs()))

@@ -84,7 +84,7 @@ bool StepEmitter::isWeight(Value value) {
 }
 
 std::optional<int64_t> StepEmitter::fixedRowStride(Value value) {
-  const Place &place = steps.places.find(value)->second;
+  const Place &place = steps.placeOf(value);
   if (place.kind == Place::scratch)
     return place.stride;
   Size columns = RowForm::of(typeOf(value)).columns;
@@ -181,7 +181,7 @@ Value StepEmitter::read(Value value, AffineMap access, Point &point) {
   auto key = std::make_pair(value, access);
   if (auto it = point.memo.find(key); it != point.memo.end())
     return it->second;
-  Value result = steps.places.contains(value) ? load(value, access, point) : compute(value, access, point);
+  Value result = steps.isStored(value) ? load(value, access, point) : compute(value, access, point);
   return point.memo[key] = result;
 }
 
@@ -205,7 +205,7 @@ StepEmitter::Address StepEmitter::addressOf(Value value, AffineMap access, Point
                                    return true;
                                  }) &&
                     staysInRow(inKernel, form);
-  if (address.ownRows || steps.places.find(value)->second.kind == Place::scratch) {
+  if (address.ownRows || steps.placeOf(value).kind == Place::scratch) {
     address.base = code.at(rowPointer(value), code.mul(code.mul(point.row, rowStride(value)), bytes));
     address.terms.push_back(
         {access.getNumResults() ? access.getResults().back() : getAffineConstantExpr(0, access.getContext()), {}, 1});
@@ -218,7 +218,7 @@ SmallVector<std::pair<unsigned, Size>> StepEmitter::stridesOf(Value value) {
   Sizes sizes = getSizes(typeOf(value));
   SmallVector<std::pair<unsigned, Size>> strides;
   Size stride(1);
-  for (unsigned i = sizes.size(); i-- > (isTable(kernel, value, steps.places.find(value)->second) ? 1u : 0u);) {
+  for (unsigned i = sizes.size(); i-- > (isTable(kernel, value, steps.placeOf(value)) ? 1u : 0u);) {
     strides.emplace_back(i, stride);
     stride = *stride.times(sizes[i]);
   }
@@ -338,7 +338,7 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
     if (*step != 1 || !vary)
       return code.loadScalar(element, pointer);
     // What lies behind other rows than one's own is not what comes next.
-    if (level.asksForStreams && address.ownRows && steps.places.find(value)->second.kind == Place::argument)
+    if (level.asksForStreams && address.ownRows && steps.placeOf(value).kind == Place::argument)
       streams.push_back(pointer);
     return code.loadVector(element, pointer, point.mask);
   }
@@ -356,7 +356,7 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
     offsets = code.add(offsets, code.mul(code.splat(evaluate(term.index, dims)), code.splat(stride)));
   }
   // Places of a row that the call decides lie anywhere in it, and behind it is the next one.
-  if (anyVector && address.ownRows && steps.places.find(value)->second.kind == Place::argument)
+  if (anyVector && address.ownRows && steps.placeOf(value).kind == Place::argument)
     streams.push_back(code.at(address.base, code.mul(point.column, bytes)));
   // Within a row narrow numbers will do, of which a processor takes twice as many at a time.
   std::optional<int64_t> stride = address.terms.size() == 1 ? fixedRowStride(value) : std::nullopt;
@@ -411,7 +411,7 @@ SmallVector<Value> StepEmitter::computeByMaps(Value value, AffineMap access, Mut
   SmallVector<SmallVector<Value>> operands(points.size());
   for (auto [index, input] : llvm::enumerate(map.getInputs())) {
     AffineMap there = inRun(operandAccess(map, index, access), points.front());
-    if (!steps.places.contains(input) && !points.front().memo.contains({input, there}))
+    if (!steps.isStored(input) && !points.front().memo.contains({input, there}))
       for (auto [point, made] : llvm::zip_equal(points, computeByMaps(input, there, points)))
         point.memo[{input, there}] = made;
     for (auto [own, point] : llvm::zip_equal(operands, points))

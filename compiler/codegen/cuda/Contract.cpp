@@ -13,7 +13,7 @@ namespace tutti {
 /// The left operand, read by whoever multiplies: of the first of layers that are alike.
 static std::string leftOperand(KernelText &k, ArrayRef<Contraction> layers) {
   Contraction c = layers.front();
-  const Place &place = k.steps.places.find(c.op.getLhs())->second;
+  const Place &place = k.steps.placeOf(c.op.getLhs());
   if (place.kind == Place::scratch) {
     std::vector<std::string> views;
     for (Contraction layer : layers)
@@ -57,7 +57,7 @@ static std::string panelCalls(Contraction c) {
 }
 
 bool areAlike(KernelText &k, const Step &a, const Step &b) {
-  auto rowsOf = [&](const Step &step) { return k.steps.places.find(ContractOp(step.contraction).getLhs())->second; };
+  auto rowsOf = [&](const Step &step) { return k.steps.placeOf(ContractOp(step.contraction).getLhs()); };
   for (const Step &step : {a, b})
     if (!step.contraction || !isPanels(step.contraction) || rowsOf(step).kind != Place::scratch)
       return false;

@@ -39,7 +39,7 @@ Value Contraction::rows() const {
 }
 
 bool Contraction::readsInput(const Steps &steps, const CudaGeometry &geometry) const {
-  return onTensorCores() && steps.places.find(rows())->second.kind == Place::argument && !isCopied(steps, geometry);
+  return onTensorCores() && steps.placeOf(rows()).kind == Place::argument && !isCopied(steps, geometry);
 }
 
 bool Contraction::streamsRows(const Steps &steps, const CudaGeometry &geometry) const {
@@ -50,14 +50,14 @@ bool Contraction::wantsCopies(const Steps &steps, const CudaGeometry &geometry) 
   if (!isPanels(op))
     return false;
   if (!isOfWarps(geometry))
-    return K % 4 != 0 && K <= 64 && steps.places.find(rows())->second.kind != Place::scratch;
+    return K % 4 != 0 && K <= 64 && steps.placeOf(rows()).kind != Place::scratch;
   // Of a single input, as there is one place for copies.
-  return wordBytes() == 2 && steps.places.find(rows())->second.kind == Place::argument &&
+  return wordBytes() == 2 && steps.placeOf(rows()).kind == Place::argument &&
          llvm::all_of(steps.steps, [&](const Step &step) {
            if (!step.contraction || !isPanels(step.contraction))
              return true;
            Value others = ContractOp(step.contraction).getLhs();
-           return others == rows() || steps.places.find(others)->second.kind != Place::argument;
+           return others == rows() || steps.placeOf(others).kind != Place::argument;
          });
 }
 
@@ -117,7 +117,7 @@ static bool reads(const Step &step, Value value, const Steps &all) {
   while (!todo.empty()) {
     Value made = todo.pop_back_val();
     Operation *op = made.getDefiningOp();
-    bool isOfStep = llvm::is_contained(step.stores, made) || !all.places.contains(made);
+    bool isOfStep = llvm::is_contained(step.stores, made) || !all.isStored(made);
     if (!op || !isOfStep || !seen.insert(made).second)
       continue;
     if (llvm::is_contained(op->getOperands(), value))
@@ -137,26 +137,23 @@ int64_t blocksThatRead(Value value, const Steps &steps, const CudaGeometry &geom
 }
 
 ScratchRange ScratchRange::of(Value value, const Steps &steps) {
-  auto known = steps.places.find(value);
-  if (known == steps.places.end() || known->second.kind != Place::scratch)
+  if (!steps.isStored(value) || steps.placeOf(value).kind != Place::scratch)
     return {};
-  const Place &place = known->second;
+  const Place &place = steps.placeOf(value);
   int64_t bytes = place.narrow ? 2 : storageBytes(typeOf(value).getElementType());
   return {place.offset, place.offset + place.stride * bytes};
 }
 
 bool storesInScratch(const Step &step, const Steps &steps) {
-  return llvm::all_of(step.stores,
-                      [&](Value value) { return steps.places.find(value)->second.kind == Place::scratch; });
+  return llvm::all_of(step.stores, [&](Value value) { return steps.placeOf(value).kind == Place::scratch; });
 }
 
 bool handsOver(const Step &step, const Step *next, const Steps &steps, const CudaGeometry &geometry) {
   if (geometry.warps.cluster < 2 || !next || !isOnTensorCores(step) || !storesInScratch(step, steps) ||
       (isOnTensorCores(*next) && !llvm::is_contained(step.stores, ContractOp(next->contraction).getLhs())))
     return false;
-  return llvm::all_of(step.stores, [&](Value value) {
-    return !steps.places.find(value)->second.narrow && typeOf(value).getElementType().isF32();
-  });
+  return llvm::all_of(
+      step.stores, [&](Value value) { return !steps.placeOf(value).narrow && typeOf(value).getElementType().isF32(); });
 }
 
 ProductTile ProductTile::of(const Step &step, const Steps &steps, const CudaGeometry &geometry) {
@@ -199,8 +196,8 @@ static bool isThere(Value value, const Steps &steps) {
   llvm::SetVector<Value> values;
   values.insert(value);
   for (size_t i = 0; i < values.size(); ++i) {
-    if (auto place = steps.places.find(values[i]); place != steps.places.end()) {
-      if (place->second.kind != Place::argument)
+    if (steps.isStored(values[i])) {
+      if (steps.placeOf(values[i]).kind != Place::argument)
         return false;
     } else if (Operation *made = values[i].getDefiningOp()) {
       values.insert_range(made->getOperands());

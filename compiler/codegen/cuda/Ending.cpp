@@ -38,10 +38,7 @@ private:
   std::vector<std::string> dims; ///< the index space, as what makes the value knows it
   bool readsRow = false;         ///< of something that differs from row to row
 
-  const Place *placeOf(Value value) const {
-    auto place = k.steps.places.find(value);
-    return place == k.steps.places.end() ? nullptr : &place->second;
-  }
+  const Place *placeOf(Value value) const { return k.steps.isStored(value) ? &k.steps.placeOf(value) : nullptr; }
   std::string fieldOf(Value value, AffineMap access);
   std::string computed(Value stored, std::string &lines);
   std::string storeText(Value stored, const Place &where);

@@ -26,7 +26,7 @@ KernelText::KernelText(plan::KernelOp kernel, ArrayRef<std::string> symbols, Cud
       numbers[result] = count++;
   constexpr int64_t mostAddresses = 12;
   manyAddresses = llvm::count_if(kernel.getBody().getArguments(), [&](Value value) {
-                    return steps.places.contains(value) && isTable(value) && !(geometry.ring && isOfTensorCores(value));
+                    return steps.isStored(value) && isTable(value) && !(geometry.ring && isOfTensorCores(value));
                   }) > mostAddresses;
   // Layers go to and fro between few places: what reads these reads alike.
   std::map<std::tuple<const void *, int64_t, int64_t, bool>, unsigned> known;
@@ -40,7 +40,7 @@ KernelText::KernelText(plan::KernelOp kernel, ArrayRef<std::string> symbols, Cud
   // So does what is computed of them.
   std::map<std::tuple<const void *, const void *, SmallVector<unsigned>>, SmallVector<MapOp>> computed;
   for (auto map : kernel.getBody().getOps<MapOp>()) {
-    if (steps.places.contains(map.getResult()))
+    if (steps.isStored(map.getResult()))
       continue;
     SmallVector<MapOp> &others =
         computed[{map.getType().getAsOpaquePointer(), map->getAttrDictionary().getAsOpaquePointer(),
@@ -186,11 +186,10 @@ std::string KernelText::text(AffineMap map, ArrayRef<std::string> dims) {
 // Values in memory.
 
 std::string KernelText::view(Value value) {
-  auto place = steps.places.find(value);
-  if (place == steps.places.end())
+  if (!steps.isStored(value))
     cannot("a value that no step stores is read from memory");
   else if (!pieces.views.contains(memoryOf(value)))
-    defineView(value, place->second);
+    defineView(value, steps.placeOf(value));
   return "m" + std::to_string(memoryOf(value)) + (isLookedUp(value) ? "()" : "");
 }
 std::string KernelText::typeOfView(Value value) {
@@ -200,7 +199,7 @@ std::string KernelText::typeOfView(Value value) {
 }
 bool KernelText::isFoundInPass(Value value) {
   bool keeps = (!geometry.persistent || geometry.keepsAddresses) && !hasManyAddresses();
-  return steps.places.contains(value) && (isLookedUp(value) || (isTable(value) && !keeps));
+  return steps.isStored(value) && (isLookedUp(value) || (isTable(value) && !keeps));
 }
 std::string KernelText::viewOfPass(Value value) {
   if (!isFoundInPass(value) || isLookedUp(value))
@@ -208,12 +207,12 @@ std::string KernelText::viewOfPass(Value value) {
   unsigned number = numberOf(value);
   std::string name = "find" + std::to_string(number);
   if (pieces.found.insert(number).second)
-    pieces.methods[number] += finder(value, steps.places.find(value)->second, name);
+    pieces.methods[number] += finder(value, steps.placeOf(value), name);
   return name + "()";
 }
 std::string KernelText::at(Value value, const std::string &index) {
   unsigned number = memoryOf(value);
-  if (steps.places.contains(value)) {
+  if (steps.isStored(value)) {
     view(value);
     pieces.methods[number] += std::exchange(pieces.accessors[number], "");
   } else if (!pieces.methods.contains(number)) {
@@ -338,7 +337,7 @@ std::vector<std::string> KernelText::space(std::string &lines) {
 }
 
 std::string KernelText::placeOf(Value value, ArrayRef<std::string> dims) {
-  const Place &place = steps.places.find(value)->second;
+  const Place &place = steps.placeOf(value);
   if (place.kind == Place::scratch)
     return "row * " + numberText(place.stride) + " + column";
   return placeOf(value, own(value), dims);
@@ -360,7 +359,7 @@ std::string KernelText::placeOf(Value value, AffineMap access, ArrayRef<std::str
 }
 
 std::string KernelText::store(Value value, const std::string &data, ArrayRef<std::string> dims) {
-  const Place &place = steps.places.find(value)->second;
+  const Place &place = steps.placeOf(value);
   bool once = geometry.warps.cluster > 1 && place.kind == Place::result;
   return formatv("{0}t.{1}[{2}] = {3};\n", once ? "if (BlockTile::rank() == 0) " : "", view(value),
                  placeOf(value, dims), place.narrow ? "stored<" + narrowElement(place) + ">(" + data + ")" : data);

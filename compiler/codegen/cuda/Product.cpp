@@ -34,7 +34,7 @@ static OperandText operandText(KernelText &k, ContractOp op, Value operand, Stri
   text.termStep = stepOf(k, operand, labels, form.summed);
   text.columnStep = stepOf(k, operand, labels, spec.result.back());
   // Rows of memory are aligned if they are multiples of four floats.
-  const Place &place = k.steps.places.find(operand)->second;
+  const Place &place = k.steps.placeOf(operand);
   bool inScratch = place.kind == Place::scratch;
   text.fours =
       labels.back() == form.summed && sizes.back().isFixed() && (inScratch || sizes.back().getFixed() % 4 == 0);

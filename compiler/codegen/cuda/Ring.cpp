@@ -62,7 +62,7 @@ StringRef textOf(Lefts kind) {
 }
 
 Lefts kindOfRows(KernelText &k, Contraction c) {
-  const Place &place = k.steps.places.find(c.op.getLhs())->second;
+  const Place &place = k.steps.placeOf(c.op.getLhs());
   return c.readsInput(k.steps, k.geometry)                 ? Lefts::ofInput
          : place.kind == Place::result                     ? Lefts::inGlobal
          : place.narrow || c.isCopied(k.steps, k.geometry) ? Lefts::halves
@@ -72,7 +72,7 @@ Lefts kindOfRows(KernelText &k, Contraction c) {
 /// Where they lie.
 static std::string rowsText(KernelText &k, Contraction c, ArrayRef<Ending> endings) {
   const CudaGeometry &g = k.geometry;
-  const Place &place = k.steps.places.find(c.op.getLhs())->second;
+  const Place &place = k.steps.placeOf(c.op.getLhs());
   Lefts kind = kindOfRows(k, c);
   if (c.isCopied(k.steps, k.geometry))
     return formatv("{0}, {1}, {2}", textOf(kind), numberText(g.copyOffset), numberText(c.copiedStride(g)));

@@ -112,7 +112,7 @@ static std::string scatter(KernelText &k, ScatterOp op, const std::string &lines
 }
 
 std::string zeroText(KernelText &k, Value value) {
-  const Place &place = k.steps.places.find(value)->second;
+  const Place &place = k.steps.placeOf(value);
   int64_t columns = place.narrow ? RowForm::of(typeOf(value)).columns.getFixed() : 0;
   return columns % 16 == 0 ? std::string()
                            : formatv("  zeroBeyond(t.{0}, t.rows, {1}, {2});\n", k.view(value), numberText(columns),

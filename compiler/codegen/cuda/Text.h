@@ -66,8 +66,7 @@ public:
 
   /// Whether the value's address comes out of a table with one for each member.
   bool isTable(mlir::Value value) {
-    auto place = steps.places.find(value);
-    return place != steps.places.end() && tutti::isTable(kernel, value, place->second);
+    return steps.isStored(value) && tutti::isTable(kernel, value, steps.placeOf(value));
   }
   /// How many members the launch has.
   std::string membersText() { return sizeText(Size::symbol(kernel.membersSize())); }

@@ -35,7 +35,7 @@ static bool storesOver(ArrayRef<Step> steps, const Step &layer, const Steps &all
       continue;
     // What is made here, or has no place and is made again by each reader, is of what that is made of.
     if (Operation *op = value.getDefiningOp();
-        op && (!all.places.contains(value) || llvm::is_contained(layer.stores, value))) {
+        op && (!all.isStored(value) || llvm::is_contained(layer.stores, value))) {
       llvm::append_range(todo, op->getOperands());
       continue;
     }
@@ -130,8 +130,7 @@ private:
   /// rows are not there past the last (shareOf of device/tensor.cuh).
   bool readsOthersRows(size_t layer) const {
     Value rows = layers[layer].rows();
-    return k.geometry.warps.wide && k.steps.places.find(rows)->second.kind == Place::scratch &&
-           !hasAllRows(endings, rows);
+    return k.geometry.warps.wide && k.steps.placeOf(rows).kind == Place::scratch && !hasAllRows(endings, rows);
   }
 
   /// What a layer stores in shared memory lies where no other rows of anything before do, `later` layers' apart: in
