@@ -6,6 +6,7 @@
 #include "Artifact.h"
 #include "Unlocked.h"
 
+#include <chrono>
 #include <numeric>
 #include <unistd.h>
 
@@ -15,17 +16,61 @@ namespace tutti::python {
 class SessionOfArrays::Use {
 public:
   explicit Use(SessionOfArrays &session) : session(session) {
+    session.requireOwnProcess();
     session.requireOpen();
-    if (session.inUse && getpid() != session.process)
-      fail(TUTTI_FORKED, "the session was in use when this process was forked; make one in the child");
     if (session.inUse)
-      fail(TUTTI_BUSY, "another call of the session is under way; make a session for each thread");
+      session.failBusy();
+    session.user = std::this_thread::get_id();
     session.inUse = true;
   }
   Use(const Use &) = delete;
   ~Use() { session.inUse = false; }
 
 private:
+  SessionOfArrays &session;
+};
+
+/// The session's end: other calls are refused from now on, unless this fails, and that of another thread is waited for.
+class SessionOfArrays::Closing {
+public:
+  explicit Closing(SessionOfArrays &session) : session(session) {
+    session.requireOwnProcess();
+    ++session.closing;
+    try {
+      while (session.inUse)
+        wait();
+    } catch (...) {
+      --session.closing;
+      throw;
+    }
+    session.user = std::this_thread::get_id();
+    session.inUse = true; // another one that closes it waits
+  }
+  Closing(const Closing &) = delete;
+  ~Closing() {
+    session.inUse = false;
+    --session.closing;
+  }
+
+private:
+  /// Returns once the other thread's call has ended, or after a while, so that somebody may press ^C. It sleeps and
+  /// asks again: a condition variable that a thread waits on cannot be destroyed in a child of fork().
+  void wait() {
+    if (session.user == std::this_thread::get_id())
+      session.failBusy();
+    // Threads that are in a call when the interpreter ends never leave it.
+    nb::handle isFinalizing = PySys_GetObject("is_finalizing");
+    if (!isFinalizing || isFinalizing.is_none() || nb::cast<bool>(isFinalizing()))
+      session.failBusy();
+    unlocked([&] {
+      for (int i = 0; i < 50 && session.inUse; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return true;
+    });
+    if (PyErr_CheckSignals())
+      throw nb::python_error();
+  }
+
   SessionOfArrays &session;
 };
 
@@ -120,8 +165,17 @@ SessionOfArrays::SessionOfArrays(Artifact &artifact, const tutti_session_options
 }
 
 void SessionOfArrays::requireOpen() const {
-  if (!session.get())
+  if (!session.get() || closing)
     fail(TUTTI_INVALID_ARGUMENT, "the session is closed");
+}
+
+void SessionOfArrays::requireOwnProcess() const {
+  if (inUse && getpid() != process)
+    fail(TUTTI_FORKED, "the session was in use when this process was forked; make one in the child");
+}
+
+void SessionOfArrays::failBusy() const {
+  fail(TUTTI_BUSY, "another call of the session is under way; make a session for each thread");
 }
 
 /// Puts a binding in the place of another one, which lives on as long as a run may use it.
@@ -277,7 +331,7 @@ nb::object SessionOfArrays::device() const {
 void SessionOfArrays::close() {
   if (!session.get())
     return;
-  Use use(*this);
+  Closing closing(*this);
   unlocked([ended = std::move(session)]() mutable {
     ended = {};
     return true;

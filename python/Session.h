@@ -4,8 +4,10 @@
 
 #include "Array.h"
 
+#include <atomic>
 #include <optional>
 #include <sys/types.h>
+#include <thread>
 
 namespace tutti::python {
 
@@ -28,13 +30,14 @@ public:
   void setDimension(nb::handle name, int64_t value);
   nb::object device() const;
   nb::object program() const { return described; }
-  /// Ends the session; what was started is waited for. Arrays are let go.
+  /// Ends the session; what was started is waited for, and so is a call of another thread. Arrays are let go.
   void close();
   void requireOpen() const;
   std::string text() const;
 
 private:
   class Use;
+  class Closing;
   class OtherSet;
   class OtherInputs;
   class OtherOutputs;
@@ -61,6 +64,8 @@ private:
   void bindNew(Output &output);
   void giveBack(Output &output);
   Output &outputOf(nb::handle key);
+  void requireOwnProcess() const;
+  [[noreturn]] void failBusy() const;
   void requireInputs() const;
   void waitForAll();
   void keep(std::optional<Bound> &place, std::optional<Bound> bound);
@@ -72,7 +77,11 @@ private:
   tutti::Session session;
   std::vector<uint32_t> standing; ///< the active set of runs that name none
   nb::object described;
-  bool inUse = false, inFlight = false;
+  // The lock of the interpreter guards these, but that who closes the session looks at `inUse` without it.
+  std::atomic<bool> inUse = false;
+  std::thread::id user; ///< whose call was the last one
+  int closing = 0;      ///< threads in close()
+  bool inFlight = false;
   pid_t process; ///< where it was made
 };
 

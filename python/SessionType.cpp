@@ -131,7 +131,9 @@ out: arrays to write, by key; they are returned. Other outputs are new arrays of
       .def_prop_ro("program", &SessionOfArrays::program, nb::sig("def program(self) -> Program"),
                    "The program that it runs, with its inputs and outputs.")
       .def("close", &SessionOfArrays::close,
-           "Frees its memory and lets bound arrays go; what `run_async` started is waited for.")
+           "Frees its memory and lets bound arrays go. What `run_async` started is waited for, and so is a call of "
+           "another\n"
+           "thread; later ones are refused.")
       .def("__repr__", &SessionOfArrays::text)
       .def(
           "__enter__",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 import weakref
 
 import numpy as np
@@ -95,27 +97,141 @@ class Threads(Package):
         self.assertEqual(said.stdout, "joined\n")
 
     def test_close_during_a_run(self):
-        session, done = tutti.load(digits()).session(device="cpu", threads=1), []
+        """The run is waited for, and there is no next one, also for a thread that does nothing else."""
+        for threads in (1, 2):
+            session, done, runs = tutti.load(digits()).session(device="cpu", threads=threads), [], []
 
-        def work():
-            try:
-                while True:
-                    session.run({"image": images(16)})
-            except tutti.UsageError as error:
-                done.append(error.status)
-        thread = threading.Thread(target=work)
-        thread.start()
-        while not done:
-            try:
+            def work():
+                try:
+                    while True:
+                        runs.append(session.run({"image": images_of_all}))
+                except tutti.UsageError as error:
+                    done.append((error.status, str(error)))
+            images_of_all = images(16)
+            thread = threading.Thread(target=work)
+            thread.start()
+            while len(runs) < 100:
+                time.sleep(0.001)
+            session.close()
+            with self.fails(tutti.UsageError, "INVALID_ARGUMENT", "closed"):
+                session.run()
+            thread.join()
+            self.assertEqual(done, [(tutti.Status.INVALID_ARGUMENT, "the session is closed")])
+
+    def test_close_on_several_threads(self):
+        for _ in range(20):
+            session, wrong = tutti.load(digits()).session(device="cpu", threads=1), []
+
+            def work(call):
+                try:
+                    while call() is not None:
+                        pass
+                except tutti.UsageError as error:
+                    if error.status not in (tutti.Status.BUSY, tutti.Status.INVALID_ARGUMENT) or call == session.close:
+                        wrong.append(error)
+            image = images(16)
+            threads = [threading.Thread(target=work, args=(lambda: session.run({"image": image}),)) for _ in range(2)]
+            threads += [threading.Thread(target=work, args=(session.close,)) for _ in range(3)]
+            [t.start() for t in threads], [t.join() for t in threads]
+            self.assertEqual((wrong, repr(session)), ([], "<tutti.Session, closed>"))
+
+    def test_close_within_a_call(self):
+        """A thread does not wait for itself."""
+        session = tutti.load(digits()).session(device="cpu", threads=1)
+
+        class Closes:
+            def __dlpack__(self, **_):
                 session.close()
-            except tutti.UsageError as error:
-                self.assertEqual(error.status, tutti.Status.BUSY)
+        with self.fails(tutti.UsageError, "INVALID_ARGUMENT", "another call of the session"):
+            session.run({"image": Closes()})
+        self.assertEqual(session.run({"image": images(2)})["logits"].shape, (10, 2, 10))
+
+        class LetGo(np.ndarray):
+            def __del__(self):
+                session.close()
+        image = images(2).view(LetGo)
+        session.bind_input("image", image)
+        del image
+        session.close()
+        self.assertIn("closed", repr(session))
+
+    def waiting(self, session):
+        """A thread in a call of the session, which ends once the event is set."""
+        entered, leave = threading.Event(), threading.Event()
+
+        class Slow:
+            def __dlpack__(self, **how):
+                entered.set()
+                leave.wait()
+                return images(2).__dlpack__(**how)
+        thread = threading.Thread(target=lambda: session.run({"image": Slow()}))
+        thread.start()
+        entered.wait()
+        return thread, leave
+
+    def test_close_is_interrupted(self):
+        """Then the session is as it was."""
+        session = tutti.load(digits()).session(device="cpu", threads=1)
+        thread, leave = self.waiting(session)
+        threading.Timer(0.2, lambda: signal.raise_signal(signal.SIGINT)).start()
+        with self.assertRaises(KeyboardInterrupt):
+            session.close()
+        with self.fails(tutti.UsageError, "BUSY"):
+            session.run()
+        leave.set()
         thread.join()
-        self.assertLessEqual(set(done), {tutti.Status.BUSY, tutti.Status.INVALID_ARGUMENT})
+        self.assertEqual(session.run({"image": images(2)})["logits"].shape, (10, 2, 10))
+
+    def test_fork_while_closing(self):
+        session = tutti.load(digits()).session(device="cpu", threads=1)
+        thread, leave = self.waiting(session)
+        closer = threading.Thread(target=session.close)
+        closer.start()
+        while "closed" not in str(self.refusal(session)):
+            time.sleep(0.001)
+        child = os.fork()
+        if not child:
+            said = self.refusal(session).status, self.refusal(session, session.close).status
+            os._exit(0 if said == (tutti.Status.FORKED,) * 2 else 1)
+        leave.set()
+        thread.join(), closer.join()
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+        self.assertIn("closed", repr(session))
+
+    def refusal(self, session, call=None):
+        try:
+            (call or session.wait)()
+        except tutti.UsageError as error:
+            return error
+
+    def test_close_once_the_interpreter_has_ended(self):
+        """A thread that is in a call then never leaves it: it is not waited for."""
+        script = f"""if 1:
+            import os, threading, time, tutti
+            class Owner:
+                def __init__(self, session):
+                    self.session = session
+                def __del__(self, write=os.write, fails=Exception):
+                    try:
+                        self.session.close()
+                    except fails:
+                        write(1, b"not closed")
+            class Slow:
+                def __dlpack__(self, **_):
+                    entered.set()
+                    time.sleep(1000)
+            entered, tutti.owner = threading.Event(), Owner(tutti.load({str(digits())!r}).session(device="cpu", threads=1))
+            threading.Thread(target=lambda session: session.run({{"image": Slow()}}), args=(tutti.owner.session,), daemon=True).start()
+            entered.wait()"""
+        said = subprocess.run([sys.executable, "-c", script], timeout=60, check=True, capture_output=True, text=True)
+        self.assertEqual(said.stdout, "not closed")
+
+    def test_close_by_with(self):
+        session = tutti.load(digits()).session(device="cpu", threads=1)
+        session.close()
         with self.assertRaisesRegex(KeyError, "said first"):
             with tutti.load(digits()).session(device="cpu", threads=1):
                 raise KeyError("said first")
-        session.close()
         with self.assertRaisesRegex(tutti.UsageError, "closed"):
             with session:
                 pass
