@@ -51,12 +51,21 @@ std::vector<uint32_t> membersOf(nb::handle members) {
   nb::object numbers = nb::steal(PySequence_Tuple(members.ptr()));
   if (isNone(numbers))
     wrong(std::string("is of type ") + nb::type_name(members.type()).c_str());
+  // A mask is no set. A type has a text for a name, so that it is asked for once where members follow that have it.
+  nb::handle last;
+  auto isMask = [&](nb::handle number) {
+    if (last.is(number.type()))
+      return false;
+    last = number.type();
+    const std::string type = nb::type_name(last).c_str();
+    return type == "bool" || type.starts_with("numpy.bool");
+  };
   std::vector<uint32_t> set;
+  set.reserve(nb::len(numbers));
   for (nb::handle number : nb::borrow<nb::tuple>(numbers)) {
     nb::object index = nb::steal(PyNumber_Index(number.ptr()));
-    const std::string type = nb::type_name(number.type()).c_str();
-    if (isNone(index) || type == "bool" || type.starts_with("numpy.bool")) // a mask is no set
-      wrong("has a member of type " + type);
+    if (isNone(index) || isMask(number))
+      wrong(std::string("has a member of type ") + nb::type_name(number.type()).c_str());
     if (!nb::try_cast(index, set.emplace_back()))
       fail(TUTTI_INVALID_ARGUMENT, "the active set has member " + nb::cast<std::string>(nb::str(index)) +
                                        ", expected numbers of members, from 0 on");

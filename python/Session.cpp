@@ -74,25 +74,6 @@ private:
   SessionOfArrays &session;
 };
 
-/// The active set of one call; afterwards the standing one is active again.
-class SessionOfArrays::OtherSet {
-public:
-  OtherSet(SessionOfArrays &session, nb::handle members) : session(session), other(!members.is_none()) {
-    if (other)
-      check(session.session.setActive(membersOf(members)));
-  }
-  OtherSet(const OtherSet &) = delete;
-  ~OtherSet() {
-    // It was active before: it cannot fail but where every call does, by a lost device.
-    if (other)
-      (void)static_cast<bool>(session.session.setActive(session.standing));
-  }
-
-private:
-  SessionOfArrays &session;
-  bool other;
-};
-
 /// Inputs of one call; afterwards those that stand are bound again, and others are let go.
 class SessionOfArrays::OtherInputs {
 public:
@@ -161,6 +142,7 @@ SessionOfArrays::SessionOfArrays(Artifact &artifact, const tutti_session_options
   }
   standing.resize(artifact.members().size());
   std::iota(standing.begin(), standing.end(), 0);
+  current = standing;
   described = describe(artifact.programs()[options.program]);
 }
 
@@ -235,6 +217,15 @@ SessionOfArrays::Output &SessionOfArrays::outputOf(nb::handle key) {
   fail(TUTTI_NOT_FOUND, "there is no output '" + bytes + "'; the program has " + there);
 }
 
+/// The set of the runs to come, until another one is wanted: one that stays costs nothing.
+void SessionOfArrays::activate(const std::vector<uint32_t> &set) {
+  if (set == current)
+    return;
+  std::vector<uint32_t> copy = set; // what may fail comes first
+  check(session.setActive(set));
+  current = std::move(copy);
+}
+
 void SessionOfArrays::requireInputs() const {
   for (const Input &input : inputs)
     if (!input.bound)
@@ -244,7 +235,7 @@ void SessionOfArrays::requireInputs() const {
 nb::dict SessionOfArrays::run(nb::handle given, nb::handle active, nb::handle out) {
   Use use(*this);
   const nb::dict arrays = dictOf(given, "inputs"), theirs = dictOf(out, "out");
-  OtherSet set(*this, active);
+  activate(active.is_none() ? standing : membersOf(active));
   OtherInputs others(*this);
   for (auto [name, array] : arrays)
     others.bind(name, array);
@@ -275,6 +266,7 @@ void SessionOfArrays::runAsync() {
   constexpr size_t mostRetired = 64;
   Use use(*this);
   requireInputs();
+  activate(standing);
   // What the last run returned is its caller's; the runtime has it bound still.
   for (Output &output : outputs)
     if (!output.standing)
@@ -313,7 +305,7 @@ void SessionOfArrays::bindOutput(nb::handle key, nb::handle array) {
 void SessionOfArrays::setActive(nb::handle members) {
   Use use(*this);
   std::vector<uint32_t> set = membersOf(members);
-  check(session.setActive(set));
+  activate(set);
   standing = std::move(set);
 }
 

@@ -38,7 +38,6 @@ public:
 private:
   class Use;
   class Closing;
-  class OtherSet;
   class OtherInputs;
   class OtherOutputs;
   /// What is bound to a port. `object` is what a run returns for it.
@@ -64,6 +63,7 @@ private:
   void bindNew(Output &output);
   void giveBack(Output &output);
   Output &outputOf(nb::handle key);
+  void activate(const std::vector<uint32_t> &set);
   void requireOwnProcess() const;
   [[noreturn]] void failBusy() const;
   void requireInputs() const;
@@ -76,6 +76,7 @@ private:
   std::vector<Output> outputs;
   tutti::Session session;
   std::vector<uint32_t> standing; ///< the active set of runs that name none
+  std::vector<uint32_t> current;  ///< the runtime's: that of the last run
   nb::object described;
   // The lock of the interpreter guards these, but that who closes the session looks at `inUse` without it.
   std::atomic<bool> inUse = false;

@@ -74,6 +74,31 @@ class Runs(Package):
                 self.session.active = members
         self.same(self.session.run()["logits"], self.all["logits"][[5, 2]])
 
+    def test_active_sets_that_stay(self):
+        """What is active follows from the call, whatever ran before it, and whether that failed."""
+        every, half = list(range(10)), [8, 6, 4, 2, 0]
+        for active, wanted in ((half, half), (half, half), (None, every), (np.array(half), half), (every, every), (None, every), (half[::-1], half[::-1])):
+            self.same(self.session.run(active=active)["logits"], self.all["logits"][wanted])
+        self.assertEqual(self.session.active, every)
+        with self.fails(tutti.UsageError, "SHAPE_MISMATCH", "[10, 16, 10]"):
+            self.session.run(active=[3], out={"logits": np.empty((10, 16, 10), np.float32)})
+        logits = np.zeros((10, 16, 10), np.float32)
+        self.session.bind_output("logits", logits)
+        self.session.run_async()                             # of the standing set
+        self.session.wait()
+        self.same(logits, self.all["logits"])
+        self.session.bind_output("logits", None)
+        self.session.run(active=[3])
+        self.session.active = [3]
+        self.same(self.session.run()["logits"], self.all["logits"][[3]])
+        with self.fails(tutti.UsageError, "INVALID_ARGUMENT", "bool"):
+            self.session.active = np.ones(10, bool)
+        with self.fails(tutti.UsageError, "INVALID_ARGUMENT", "bool"):
+            self.session.active = [3, 1, True]
+        self.assertEqual(self.session.active, [3])
+        self.session.active = every
+        self.same(self.session.run()["logits"], self.all["logits"])
+
     def test_arrays_of_the_caller(self):
         logits, mean = np.full((10, 16, 10), np.nan, np.float32), np.full((16, 10), np.nan, np.float32)
         answers = self.session.run(out={"logits": logits})

@@ -37,6 +37,7 @@ TEST_F(Cuda, launchesOnceOrAsAGraph) {
     ASSERT_FALSE(f->bind(x));
     ASSERT_FALSE(f->session.run());
     fake.reset();
+    ASSERT_FALSE(f->session.setActive(kAll)) << "which are active";
     ASSERT_FALSE(f->session.run());
     EXPECT_EQ(fake.calls("kernel"), f == &one ? 1 : 2);
     EXPECT_EQ(fake.calls("cuLaunchKernel"), f == &one);

@@ -207,7 +207,8 @@ TEST(Session, runsTheActiveSetInItsOrder) {
   Fixture f;
   auto x = inputOf(9);
   ASSERT_FALSE(f.bind(x));
-  for (std::vector<uint32_t> active : {std::vector<uint32_t>{2}, {2, 0}, {0, 1}, {1, 2, 0}}) {
+  for (std::vector<uint32_t> active :
+       {std::vector<uint32_t>{0, 1, 2}, {2}, {2}, {2, 0}, {2, 0}, {0, 1}, {1, 2, 0}, {1, 2}, {0, 1, 2}}) {
     ASSERT_FALSE(f.session.setActive(active));
     ASSERT_FALSE(f.session.run());
     EXPECT_EQ(f.get("members"), answerOf(x, active).members);
@@ -244,7 +245,7 @@ TEST(Session, refusesABadActiveSetAndKeepsTheOldOne) {
   ASSERT_FALSE(f.bind(x));
   std::vector<uint32_t> good{1}, twice{0, 2, 0}, beyond{3}, none;
   ASSERT_FALSE(f.session.setActive(good));
-  for (const auto &bad : {twice, beyond, none}) {
+  for (const auto &bad : {twice, beyond, none, std::vector<uint32_t>{1, 1}}) {
     Error error = f.session.setActive(bad);
     EXPECT_EQ(error.status(), TUTTI_INVALID_ARGUMENT);
     EXPECT_EQ(error.exitCode(), 2);
