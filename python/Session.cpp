@@ -176,6 +176,14 @@ void SessionOfArrays::bind(nb::handle name, nb::handle object, Array::For use) {
       keep(input.bound, std::move(bound));
 }
 
+void SessionOfArrays::letGo(nb::handle name) {
+  const std::string bytes = bytesOf(name);
+  check(session.unbindInput(bytes));
+  for (Input &input : inputs)
+    if (input.name == bytes)
+      keep(input.bound, {});
+}
+
 void SessionOfArrays::rebind(Input &input, std::optional<Bound> bound) {
   if (bound && session.bindInput(bound->array.tensor(input.name.c_str())))
     bound.reset();
@@ -290,6 +298,8 @@ void SessionOfArrays::waitForAll() {
 
 void SessionOfArrays::bindInput(nb::handle name, nb::handle array) {
   Use use(*this);
+  if (array.is_none())
+    return letGo(name);
   bind(name, array, Array::For::reading);
 }
 

@@ -22,6 +22,7 @@ public:
   nb::dict run(nb::handle inputs, nb::handle active, nb::handle out);
   void runAsync();
   void wait();
+  /// None lets the input go.
   void bindInput(nb::handle name, nb::handle array);
   /// None gives the output back to the session.
   void bindOutput(nb::handle key, nb::handle array);
@@ -57,6 +58,7 @@ private:
   };
 
   void bind(nb::handle name, nb::handle array, Array::For use);
+  void letGo(nb::handle name);
   /// Binds what was bound before, or nothing.
   void rebind(Input &input, std::optional<Bound> bound);
   void bind(Output &output, Bound bound);

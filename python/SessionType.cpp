@@ -108,8 +108,8 @@ inputs: arrays by name: of NumPy, or of any library with DLPack (PyTorch, JAX, C
 active: members of this call, in the order that member axes get; None: those of `Session.active`.
 out: arrays to write, by key; they are returned. Other outputs are new arrays of NumPy, or what `bind_output` has bound.)")
       .def("bind_input", &SessionOfArrays::bindInput, "name"_a, "array"_a.none(),
-           nb::sig("def bind_input(self, name: str, array: typing.Any) -> None"),
-           "Binds a dense array, which every run reads where it lies, until another is bound.")
+           nb::sig("def bind_input(self, name: str, array: typing.Any | None) -> None"),
+           "Binds a dense array, which every run reads where it lies, until another is bound; None lets it go.")
       .def("bind_output", &SessionOfArrays::bindOutput, "key"_a, "array"_a.none(),
            nb::sig("def bind_output(self, key: str, array: typing.Any | None) -> None"),
            "Binds a dense array, which every run writes and returns; None takes it back.")

@@ -130,6 +130,25 @@ class Runs(Package):
         gc.collect()
         self.same(self.session.run()["logits"], self.all["logits"][:, 3:6])
 
+    def test_inputs_are_let_go(self):
+        image = self.image.copy()
+        held = weakref.ref(image)
+        self.session.bind_input("image", image)
+        del image
+        self.session.run()
+        for _ in range(2):
+            self.session.bind_input("image", None)
+            self.assertIsNone(held())
+            with self.fails(tutti.UsageError, "NOT_BOUND", "image"):
+                self.session.run()
+        self.same(self.session.run({"image": self.image})["logits"], self.all["logits"])
+        with self.fails(tutti.UsageError, "NOT_BOUND", "image"):
+            self.session.run()
+        with self.fails(tutti.UsageError, "NOT_FOUND", "'image'"):
+            self.session.bind_input("images", None)
+        self.session.bind_input("image", self.image)
+        self.same(self.session.run()["logits"], self.all["logits"])
+
     def test_inputs_of_one_run(self):
         """What run is given is let go, and what is bound for all runs is bound again."""
         other = self.image[:3].copy()
@@ -181,7 +200,7 @@ class Runs(Package):
         other = self.image + 1
         for call in (lambda: self.session.run({"image": other, "typo": other}), lambda: self.session.run({"image": other}, out={"typo": other}),
                      lambda: self.session.run({"image": other}, out={"logits": other}), lambda: self.session.run({"image": other}, active=[77]),
-                     lambda: self.session.run({"image": other}, out=3), lambda: self.session.bind_input("image", None)):
+                     lambda: self.session.run({"image": other}, out=3), lambda: self.session.bind_input("image", [1.0]), lambda: self.session.bind_input("typo", None)):
             with self.assertRaises(tutti.UsageError):
                 call()
             self.same(self.session.run()["logits"], self.all["logits"])
