@@ -107,10 +107,18 @@ void Array::importNumPy(nb::handle object, const std::string &what, For use) {
     dtype = dtypeOf(elements.dtype());
     return;
   }
-  // Elements of ml_dtypes NumPy hands to nobody, but as integers of their size.
+  // Elements of ml_dtypes NumPy hands to nobody, but as integers of their size; of another byte order none.
   nb::object type = object.attr("dtype");
   const auto name = nb::cast<std::string>(nb::str(type));
-  dtype = nb::cast<bool>(type.attr("isnative")) ? dtypeNamed(nb::cast<std::string>(type.attr("name"))) : TUTTI_NONE;
+  dtype = dtypeNamed(nb::cast<std::string>(type.attr("name")));
+  if (dtype != TUTTI_NONE && !nb::cast<bool>(type.attr("isnative"))) {
+    if (use == For::copying)
+      return importNumPy(object.attr("astype")(type.attr("newbyteorder")("="), nb::arg("order") = "C"), what,
+                         For::reading);
+    const std::string native = tutti_dtype_name(dtype);
+    fail(TUTTI_DTYPE_MISMATCH, what + " has big-endian elements, " + name + ", expected " + native + ": give " +
+                                   (use == For::reading ? "array.astype('" + native + "')" : "another array"));
+  }
   const uint32_t bits = tutti_dtype_bits(dtype);
   if (dtype == TUTTI_NONE || bits < 8)
     fail(TUTTI_DTYPE_MISMATCH, what + " has elements of " + name + ", which no artifact has");

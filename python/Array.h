@@ -12,7 +12,8 @@ namespace tutti::python {
 /// the buffer protocol, in memory of the host or of a CUDA device.
 class Array {
 public:
-  /// What it is for. Copied is an array of the host's whose elements are not dense, or of NumPy not aligned.
+  /// What it is for. Copied is an array of the host's whose elements are not dense, or of NumPy not aligned or
+  /// big-endian.
   enum class For { reading, copying, writing };
 
   /// `what` is the array in messages ("input 'x'"). Strides are kept: what they may be, the runtime knows.

@@ -103,8 +103,8 @@ verify_weights: compares the weights' digests first.)");
            R"(Runs the active members and returns all outputs by their keys (`tutti.Port.key`): "y", "y.mean".
 
 inputs: arrays by name: of NumPy, or of any library with DLPack (PyTorch, JAX, CuPy ...), in the host's memory or the
-    session's device's. Nothing is converted but strided arrays of the host's memory, which are copied. What is not given
-    is what `bind_input` has bound.
+    session's device's. No type is converted; strided and big-endian arrays of the host's memory are copied. What is not
+    given is what `bind_input` has bound.
 active: members of this call, in the order that member axes get; None: those of `Session.active`.
 out: arrays to write, by key; they are returned. Other outputs are new arrays of NumPy, or what `bind_output` has bound.)")
       .def("bind_input", &SessionOfArrays::bindInput, "name"_a, "array"_a.none(),
