@@ -75,9 +75,8 @@ tutti_status_t Session::checkGiven(const PortState &port, const tutti_tensor_t &
   if (rawOf(tensor.dtype) != rawOf(info.dtype))
     return fail(&call.error, TUTTI_DTYPE_MISMATCH, "'%.200s' is %s, given %s", info.name, nameOf(fb::DType(info.dtype)),
                 nameOf(dtypeOf(tensor.dtype)));
-  if (tensor.rank < 0 || tensor.rank > TUTTI_MAX_RANK || (tensor.rank && !tensor.dims))
-    return fail(&call.error, TUTTI_INVALID_ARGUMENT, "'%.200s' was given rank %d and %s dims", info.name, tensor.rank,
-                tensor.dims ? "some" : "no");
+  if (auto status = checkRank("", tensor, &call.error))
+    return status;
   bool fits = tensor.rank == info.rank;
   for (int32_t d = 0; fits && d < info.rank; ++d)
     fits = tensor.dims[d] >= info.dims[d].lo && tensor.dims[d] <= info.dims[d].hi;

@@ -13,6 +13,15 @@ DimsText::DimsText(const int64_t *dims, uint32_t rank) {
   std::snprintf(text + used, sizeof(text) - used, "]");
 }
 
+tutti_status_t checkRank(const char *what, const tutti_tensor_t &tensor, tutti_error_t *error) {
+  if (tensor.rank < 0 || tensor.rank > TUTTI_MAX_RANK)
+    return fail(error, TUTTI_INVALID_ARGUMENT, "%s'%.200s' has rank %d, expected 0 to %d", what, tensor.name,
+                tensor.rank, TUTTI_MAX_RANK);
+  if (tensor.rank && !tensor.dims)
+    return fail(error, TUTTI_INVALID_ARGUMENT, "%s'%.200s' has rank %d and no dims", what, tensor.name, tensor.rank);
+  return TUTTI_OK;
+}
+
 namespace {
 /// A view of a tensor: dims and byte strides.
 struct View {
@@ -56,9 +65,8 @@ tutti_status_t checkRaw(const fb::Slot &slot, const tutti_tensor_t &tensor, tutt
   if (rawOf(tensor.dtype) != uint32_t(slot.type()->dtype()))
     return fail(error, TUTTI_DTYPE_MISMATCH, "weight '%.200s' is %s, given %s", tensor.name,
                 nameOf(slot.type()->dtype()), nameOf(dtypeOf(tensor.dtype)));
-  if (tensor.rank < 0 || tensor.rank > TUTTI_MAX_RANK || (tensor.rank && !tensor.dims))
-    return fail(error, TUTTI_INVALID_ARGUMENT, "weight '%.200s' has rank %d and %s dims", tensor.name, tensor.rank,
-                tensor.dims ? "some" : "no");
+  if (auto status = checkRank("weight ", tensor, error))
+    return status;
   if (uint32_t(tensor.rank) != rank || !std::equal(dims, dims + rank, tensor.dims))
     return fail(error, TUTTI_SHAPE_MISMATCH, "weight '%.200s' has dims %s, given %s", tensor.name,
                 DimsText(dims, rank).text, DimsText(tensor.dims, uint32_t(tensor.rank)).text);

@@ -132,4 +132,7 @@ struct DimsText {
   char text[TUTTI_MAX_RANK * 22 + 4];
 };
 
+/// Whether a tensor that a caller gave has dims that may be read; `what` stands before its name in the message.
+tutti_status_t checkRank(const char *what, const tutti_tensor_t &tensor, tutti_error_t *error);
+
 } // namespace tutti::rt

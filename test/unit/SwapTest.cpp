@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 using namespace tutti::rt::test;
+using tutti::Error;
 
 namespace {
 const int64_t kWeightDims[] = {kK, kN}, kBiasDims[] = {kN};
@@ -83,6 +84,27 @@ TEST(Swap, aWeightInTwoLayoutsIsOne) {
   ASSERT_FALSE(f.session.run());
   auto swapped = expected(x, w, biasOf(1)), got = f.get("members");
   EXPECT_TRUE(std::equal(swapped.begin(), swapped.end(), got.begin() + int64_t(swapped.size())));
+}
+
+TEST(Swap, namesARankThatIsNone) {
+  Fixture f;
+  auto w = weightOf(9);
+  for (int32_t rank : {17, -1, 2}) {
+    tutti_tensor_t weight = weightTensor(w);
+    weight.rank = rank;
+    if (rank == 2)
+      weight.dims = nullptr;
+    tutti_tensor_t input = weight;
+    input.name = "x";
+    const std::string said =
+        rank == 2 ? "has rank 2 and no dims" : "has rank " + std::to_string(rank) + ", expected 0 to 16";
+    Error error = f.artifact.swapWeights(1, {&weight, 1});
+    EXPECT_EQ(error.status(), TUTTI_INVALID_ARGUMENT);
+    EXPECT_EQ(error.message(), "weight 'W' " + said);
+    error = f.session.bindInput(input);
+    EXPECT_EQ(error.status(), TUTTI_INVALID_ARGUMENT);
+    EXPECT_EQ(error.message(), "'x' " + said);
+  }
 }
 
 TEST(Swap, takesStridedTensors) {
