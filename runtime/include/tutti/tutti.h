@@ -249,7 +249,7 @@ TUTTI_API tutti_status_t tutti_artifact_open_memory(const void *data, size_t byt
                                                     tutti_error_t *error);
 
 /** Gives the handle back. Sessions keep what they need; the file stays mapped until the last one is gone. NULL is
- * allowed. */
+ * allowed. It waits for no other call: none on this handle may be under way, and none may follow. */
 TUTTI_API void tutti_artifact_close(tutti_artifact_t *artifact);
 
 /** What the artifact holds; NULL for NULL. */
@@ -328,7 +328,9 @@ TUTTI_API tutti_status_t tutti_artifact_choose_program(tutti_artifact_t *artifac
 TUTTI_API tutti_status_t tutti_session_create(tutti_artifact_t *artifact, const tutti_session_options_t *options,
                                               tutti_session_t **session, tutti_error_t *error);
 
-/** Waits for what runs, ends the session's threads and frees its memory. NULL is allowed; so is a child of fork(). */
+/** Waits for runs that tutti_session_run_async has started, ends the session's threads and frees its memory. NULL is
+ * allowed; so is a child of fork(). It waits for no other call: none on this handle may be under way, and none may
+ * follow, but those of the deleters that it calls itself. */
 TUTTI_API void tutti_session_destroy(tutti_session_t *session);
 
 /** What a session runs on. */
@@ -367,8 +369,9 @@ TUTTI_API tutti_status_t tutti_session_set_dimension(tutti_session_t *session, c
 TUTTI_API tutti_status_t tutti_session_bind_input(tutti_session_t *session, const tutti_tensor_t *tensor);
 
 /** Binds an output to the caller's memory, which a run writes: the next run is TUTTI_INVALID_ARGUMENT if an input or
- * another output has some of it. `head` may be NULL when the output has one head. data == NULL gives the output back to
- * the session, in memory of the kind tensor->memory. Errors: as tutti_session_bind_input. */
+ * another output has some of it. `head` may be NULL when the output has one head; here and below an empty one is NULL.
+ * data == NULL gives the output back to the session, in memory of the kind tensor->memory. Errors: as
+ * tutti_session_bind_input. */
 TUTTI_API tutti_status_t tutti_session_bind_output(tutti_session_t *session, const char *head,
                                                    const tutti_tensor_t *tensor);
 
