@@ -16,8 +16,7 @@ enum : uint8_t {
   kDLFloat8_e4m3fnuz,
   kDLFloat8_e5m2,
   kDLFloat8_e5m2fnuz,
-  kDLFloat8_e8m0fnu,
-  kDLFloat4_e2m1fn = 17
+  kDLFloat8_e8m0fnu
 };
 
 struct DLDevice {
