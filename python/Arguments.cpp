@@ -6,25 +6,12 @@
 
 namespace tutti::python {
 
-const char *kindOf(tutti_device_t device) {
-  switch (device) {
-  case TUTTI_DEVICE_CPU:
-    return "cpu";
-  case TUTTI_DEVICE_CUDA:
-    return "cuda";
-  case TUTTI_DEVICE_EMULATED:
-    return "emulated";
-  default:
-    return "default";
-  }
-}
-
 void chooseDevice(tutti_session_options_t &options, nb::handle name) {
   if (name.is_none())
     return;
   const std::string given = bytesOf(name), kind = given.substr(0, given.find(':'));
   for (auto device : {TUTTI_DEVICE_CPU, TUTTI_DEVICE_CUDA, TUTTI_DEVICE_EMULATED})
-    if (kind == kindOf(device))
+    if (kind == tutti_device_name(device))
       options.device = device;
   bool isNumbered = kind.size() < given.size();
   if (isNumbered) {

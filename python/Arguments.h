@@ -6,8 +6,6 @@
 
 namespace tutti::python {
 
-/// What a device is called: "cpu", "cuda" ...
-const char *kindOf(tutti_device_t device);
 /// Sets the device of this name, "cuda:1", and which; fails where there is none.
 void chooseDevice(tutti_session_options_t &options, nb::handle name);
 /// The members of a set, a sequence of numbers.

@@ -41,7 +41,7 @@ nb::object describe(const tutti_program_t &program) {
   auto ports = [](const tutti_port_t *ports, uint32_t count) {
     return all(std::span(ports, count), [](const tutti_port_t &port) { return describe(port); });
   };
-  return info("Program", program.entry, program.precision, kindOf(program.device),
+  return info("Program", program.entry, program.precision, tutti_device_name(program.device),
               all(std::span(program.targets, program.num_targets), textOf), dimensions,
               ports(program.inputs, program.num_inputs), ports(program.outputs, program.num_outputs), program.launches,
               program.arena_bytes);

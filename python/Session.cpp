@@ -327,7 +327,8 @@ void SessionOfArrays::setDimension(nb::handle name, int64_t value) {
 nb::object SessionOfArrays::device() const {
   requireOpen();
   const tutti_device_info_t &device = session.device();
-  return nb::module_::import_("tutti.info").attr("Device")(textOf(device.name), kindOf(device.device), device.ordinal);
+  return nb::module_::import_("tutti.info")
+      .attr("Device")(textOf(device.name), tutti_device_name(device.device), device.ordinal);
 }
 
 void SessionOfArrays::close() {
@@ -348,7 +349,8 @@ void SessionOfArrays::close() {
 std::string SessionOfArrays::text() const {
   if (!session.get())
     return "<tutti.Session, closed>";
-  return std::string("<tutti.Session on ") + kindOf(session.device().device) + ", " + session.device().name + ">";
+  return std::string("<tutti.Session on ") + tutti_device_name(session.device().device) + ", " + session.device().name +
+         ">";
 }
 
 } // namespace tutti::python

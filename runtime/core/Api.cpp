@@ -72,6 +72,7 @@ const char *tutti_status_name(tutti_status_t status) {
   return "unknown status";
 }
 
+const char *tutti_device_name(tutti_device_t device) { return nameOf(device); }
 const char *tutti_dtype_name(tutti_dtype_t dtype) { return nameOf(dtypeOf(dtype)); }
 uint32_t tutti_dtype_bits(tutti_dtype_t dtype) { return bitsOf(dtypeOf(dtype)); }
 

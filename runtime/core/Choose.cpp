@@ -4,9 +4,9 @@
 
 namespace tutti::rt {
 
-const char *nameOf(tutti_device_t device) {
+const char *nameOf(const tutti_device_t &device) {
   constexpr const char *names[] = {"default", "cpu", "cuda", "emulated"};
-  return names[device];
+  return rawOf(device) < std::size(names) ? names[rawOf(device)] : "unknown device";
 }
 
 bool isFor(const tutti_program_t &program, tutti_device_t device) {

@@ -19,7 +19,7 @@ inline bool haveOneEntry(const tutti_program_t &a, const tutti_program_t &b) {
   return std::strcmp(a.entry, b.entry) == 0;
 }
 
-const char *nameOf(tutti_device_t device);
+const char *nameOf(const tutti_device_t &device);
 /// Whether the program was compiled for the device that options name, which may be TUTTI_DEVICE_DEFAULT.
 bool isFor(const tutti_program_t &program, tutti_device_t device);
 /// Whether the options can be meant, and name a program that there is; and the device that they ask for, which may be

@@ -107,7 +107,7 @@ class Programs(Package):
     def test_wrong_options(self):
         artifact = tutti.load(digits())
         for status, options in [("NOT_FOUND", {"program": 9}), ("NOT_FOUND", {"program": "a"}), ("NOT_FOUND", {"program": -1}), ("INVALID_ARGUMENT", {"program": 0, "shapes": {}}),
-                                       ("NOT_FOUND", {"device": "tpu"}), ("NOT_FOUND", {"device": "cuda:"}), ("NOT_FOUND", {"device": "cuda:x"}), ("NOT_FOUND", {"device": "cpu:0"}), ("NO_DEVICE", {"device": "emulated:7"}), ("INVALID_ARGUMENT", {"device": 3}),
+                                       ("NOT_FOUND", {"device": "tpu"}), ("NOT_FOUND", {"device": "default"}), ("NOT_FOUND", {"device": "cuda:"}), ("NOT_FOUND", {"device": "cuda:x"}), ("NOT_FOUND", {"device": "cpu:0"}), ("NO_DEVICE", {"device": "emulated:7"}), ("INVALID_ARGUMENT", {"device": 3}),
                                        ("INVALID_ARGUMENT", {"threads": 5000}), ("INVALID_ARGUMENT", {"target": "z80", "device": "cpu"}),
                                        ("INVALID_ARGUMENT", {"stream": "a"}), ("INVALID_ARGUMENT", {"shapes": {"image": 3}}), ("NOT_FOUND", {"shapes": {"images": (1, 64)}}),
                                        ("INVALID_ARGUMENT", {"shapes": [3]})]:

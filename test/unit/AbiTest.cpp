@@ -96,10 +96,16 @@ TEST(Abi, optionsOfTheFirstVersion) {
   tutti_session_destroy(session);
 }
 
-TEST(Abi, versionsAndNamesOfStatuses) {
+TEST(Abi, versionsAndNames) {
   EXPECT_EQ(tutti_version(), uint32_t(TUTTI_VERSION_MAJOR * 10000 + TUTTI_VERSION_MINOR * 100 + TUTTI_VERSION_PATCH));
   EXPECT_EQ(tutti_format_version(), 7u);
   EXPECT_STREQ(tutti_status_name(TUTTI_OK), "ok");
   EXPECT_STREQ(tutti_status_name(TUTTI_SHAPE_MISMATCH), "shape mismatch");
   EXPECT_STREQ(tutti_status_name(TUTTI_BUSY), "session busy");
+  EXPECT_STREQ(tutti_device_name(TUTTI_DEVICE_DEFAULT), "default");
+  EXPECT_STREQ(tutti_device_name(TUTTI_DEVICE_CPU), "cpu");
+  EXPECT_STREQ(tutti_device_name(TUTTI_DEVICE_CUDA), "cuda");
+  EXPECT_STREQ(tutti_device_name(TUTTI_DEVICE_EMULATED), "emulated");
+  auto *nameOfAny = reinterpret_cast<const char *(*)(uint32_t)>(tutti_device_name); // C lets it be any number
+  EXPECT_STREQ(nameOfAny(4), "unknown device");
 }

@@ -127,6 +127,7 @@ TEST_F(Tools, runSaysWhatIsWrongAndLeavesNothing) {
            {"a.tutti --input x=x.npy --output-dir o --device cuda --target cpu-v3", 2, "CPU level"},
            {"a.tutti --input x=x.npy --output-dir o --device emulated", 5, "compile with --target emulated"},
            {"a.tutti --input x=x.npy --output-dir o --device abacus", 2, "abacus"},
+           {"a.tutti --input x=x.npy --output-dir o --device default", 2, "expected cpu, cuda"},
            {"a.tutti --input x=x.npy --output-dir o --threads 0", 2, "--threads: '0' given: expected a whole number"},
            {"a.tutti --input x=x.npy --output-dir o --threads 0x2", 2,
             "--threads: '0x2' given: expected a whole number"},

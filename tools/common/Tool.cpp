@@ -165,15 +165,11 @@ Failure parseDevice(const DeviceArguments &arguments, tutti_session_options_t &o
     options.ordinal = uint32_t((*ordinal)[0]);
     device = "cuda";
   }
-  constexpr std::pair<std::string_view, tutti_device_t> devices[] = {{"", TUTTI_DEVICE_DEFAULT},
-                                                                     {"cpu", TUTTI_DEVICE_CPU},
-                                                                     {"cuda", TUTTI_DEVICE_CUDA},
-                                                                     {"emulated", TUTTI_DEVICE_EMULATED}};
-  const auto *found =
-      std::find_if(std::begin(devices), std::end(devices), [&](auto &pair) { return pair.first == device; });
-  if (found == std::end(devices))
+  for (auto kind : {TUTTI_DEVICE_CPU, TUTTI_DEVICE_CUDA, TUTTI_DEVICE_EMULATED})
+    if (device == tutti_device_name(kind))
+      options.device = kind;
+  if (!device.empty() && options.device == TUTTI_DEVICE_DEFAULT)
     return {ExitCode::usage, "--device is " + quote(arguments.device) + ", expected cpu, cuda, cuda:N or emulated"};
-  options.device = found->second;
   if (target.empty())
     return {};
   if (options.device > TUTTI_DEVICE_CPU)

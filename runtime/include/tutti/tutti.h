@@ -228,6 +228,8 @@ TUTTI_API uint32_t tutti_version(void);
 TUTTI_API uint32_t tutti_format_version(void);
 /** "ok", "shape mismatch" ...; static. */
 TUTTI_API const char *tutti_status_name(tutti_status_t status);
+/** "cpu", "cuda" or "emulated"; "default" for TUTTI_DEVICE_DEFAULT; static. */
+TUTTI_API const char *tutti_device_name(tutti_device_t device);
 /** "float32", "int64" ... as NumPy spells them; static. */
 TUTTI_API const char *tutti_dtype_name(tutti_dtype_t dtype);
 /** Bits of one element; 0 for TUTTI_NONE and TUTTI_STRING. */
