@@ -321,6 +321,9 @@ TEST(Session, namesWhatDoesNotFit) {
   EXPECT_EQ(message(rank), "input 'x' has dims [batch in 1..64, 6], given [6]");
   EXPECT_EQ(f.session.bindInput<float>("x", data, {65, kK}).status(), TUTTI_SHAPE_MISMATCH);
   EXPECT_EQ(f.session.bindInput<float>("x", data.first(7), {1, 7}).status(), TUTTI_SHAPE_MISMATCH);
+  for (auto [rows, columns] : {std::pair(3, -4), {-3, -4}, {3, 5}})
+    EXPECT_EQ(message(f.session.bindInput<float>("x", data.first(12), {rows, columns})),
+              "'x' was given 12 elements for dims [" + std::to_string(rows) + ", " + std::to_string(columns) + "]");
   tutti_tensor_t tensor;
   for (const char *none : {static_cast<const char *>(nullptr), ""})
     EXPECT_EQ(tutti_session_get_output(f.session.get(), "y", none, &tensor), TUTTI_INVALID_ARGUMENT) << "two heads";

@@ -318,11 +318,18 @@ private:
   }
   static Error fits(const std::string &name, size_t size, std::span<const int64_t> dims) {
     size_t product = 1;
-    for (int64_t dim : dims)
+    bool negative = false;
+    for (int64_t dim : dims) {
       product *= size_t(dim);
-    return product == size ? Error()
-                           : Error(TUTTI_SHAPE_MISMATCH, "'" + name + "' was given " + std::to_string(size) +
-                                                             " elements for dims of " + std::to_string(product));
+      negative |= dim < 0;
+    }
+    if (product == size && !negative)
+      return {};
+    std::string text;
+    for (int64_t dim : dims)
+      text += (text.empty() ? "" : ", ") + std::to_string(dim);
+    return Error(TUTTI_SHAPE_MISMATCH,
+                 "'" + name + "' was given " + std::to_string(size) + " elements for dims [" + text + "]");
   }
 
   tutti_session_t *handle = nullptr;
