@@ -9,10 +9,10 @@ static int fail(const tutti::Error &error) {
   return error.exitCode();
 }
 
-static void print(tutti::Session &session, const tutti_port_t &port) {
+static tutti::Error print(tutti::Session &session, const tutti_port_t &port) {
   auto output = session.output(port.name, port.head);
   if (!output)
-    return void(fail(output.error()));
+    return output.error();
   std::printf("  %s.%s [", port.name, port.head);
   for (int64_t dim : output->dims())
     std::printf(" %lld", static_cast<long long>(dim));
@@ -20,6 +20,7 @@ static void print(tutti::Session &session, const tutti_port_t &port) {
   for (float value : output->as<float>().first(std::min<size_t>(3, output->as<float>().size())))
     std::printf(" %g", value);
   std::printf("\n");
+  return {};
 }
 
 int main(int argc, char **argv) {
@@ -51,6 +52,7 @@ int main(int argc, char **argv) {
       return fail(error);
     std::printf("%zu of %u members\n", members.size(), everyone);
     for (const tutti_port_t &port : artifact->outputs())
-      print(*session, port);
+      if (auto error = print(*session, port))
+        return fail(error);
   }
 }

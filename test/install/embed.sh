@@ -42,6 +42,14 @@ for example in embed-c embed-cpp; do
   grep -q "no such file" output.txt
 done
 
+# A run whose output cannot be had has failed.
+cd "$work/embed-cpp"
+echo '#include <tutti/tutti.h>
+extern "C" tutti_status_t __wrap_tutti_session_get_output(...) { return TUTTI_INTERNAL; }' > wrap.cpp
+${CXX:-c++} -std=c++20 main.cpp wrap.cpp -o wrapped $(pkg-config --cflags --libs tutti) -Wl,--wrap=tutti_session_get_output
+code=0; ./wrapped "$artifact" > output.txt || code=$?
+[ "$code" = 70 ] || { echo "embed-cpp exits with $code for an output that cannot be had, expected 70"; exit 1; }
+
 # A C program with the archive, as pkg-config says.
 cd "$work/embed-c"
 ${CC:-cc} -std=c99 main.c -o static $(pkg-config --cflags tutti) $(pkg-config --static --libs tutti | sed "s|-ltutti|$libdir/libtutti.a|")
