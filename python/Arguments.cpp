@@ -60,13 +60,13 @@ std::vector<uint32_t> membersOf(nb::handle members) {
   return set;
 }
 
-nb::dict dictOf(nb::handle arrays, const char *what) {
-  if (arrays.is_none())
+nb::dict dictOf(nb::handle given, const char *what, const char *values) {
+  if (given.is_none())
     return {};
-  if (!nb::hasattr(arrays, "keys"))
-    fail(TUTTI_INVALID_ARGUMENT, std::string(what) + " is of type " + nb::type_name(arrays.type()).c_str() +
-                                     ", expected a dict of arrays by their names");
-  return nb::borrow<nb::dict>(nb::handle(reinterpret_cast<PyObject *>(&PyDict_Type))(arrays));
+  if (!nb::hasattr(given, "keys"))
+    fail(TUTTI_INVALID_ARGUMENT, std::string(what) + " is of type " + nb::type_name(given.type()).c_str() +
+                                     ", expected a dict of " + values + " by their names");
+  return nb::borrow<nb::dict>(nb::handle(reinterpret_cast<PyObject *>(&PyDict_Type))(given));
 }
 
 } // namespace tutti::python

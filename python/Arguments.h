@@ -10,7 +10,8 @@ namespace tutti::python {
 void chooseDevice(tutti_session_options_t &options, nb::handle name);
 /// The members of a set, a sequence of numbers.
 std::vector<uint32_t> membersOf(nb::handle members);
-/// A dict, or what can be one; it is a copy, so that its arrays live while they are looked at.
-nb::dict dictOf(nb::handle arrays, const char *what);
+/// A dict, or what can be one; it is a copy, so that its values live while they are looked at. In messages it is
+/// `what`, and has `values` for names.
+nb::dict dictOf(nb::handle given, const char *what, const char *values = "arrays");
 
 } // namespace tutti::python

@@ -56,7 +56,7 @@ static nb::object describe(const tutti_weight_t &weight) {
 static Artifact loadFile(const std::filesystem::path &path) {
   Result<Artifact> artifact = unlocked([&] { return Artifact::open(path.string()); });
   if (const Error &error = artifact.error())
-    fail(error.status(), error.message(), {}, true);
+    fail(error.status(), error.message(), {}, textOf(path.c_str()));
   return std::move(*artifact);
 }
 

@@ -6,8 +6,8 @@
 
 namespace tutti::python {
 
-void fail(tutti_status_t status, const std::string &message, nb::object cause, bool ofFile) {
-  nb::object error = nb::module_::import_("tutti.errors").attr("of")(status, textOf(message.c_str()), ofFile);
+void fail(tutti_status_t status, const std::string &message, nb::object cause, nb::object file) {
+  nb::object error = nb::module_::import_("tutti.errors").attr("of")(status, textOf(message.c_str()), file);
   if (cause.is_valid())
     PyException_SetCause(error.ptr(), cause.release().ptr());
   PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())), error.ptr());

@@ -13,8 +13,9 @@ namespace tutti::python {
 namespace nb = nanobind;
 
 /// Raises the exception of tutti/errors.py that the status has; `cause` is another exception, or none;
-/// `ofFile`, whether it was about a file.
-[[noreturn]] void fail(tutti_status_t status, const std::string &message, nb::object cause = {}, bool ofFile = false);
+/// `file`, the path of what it is about, if that is a file.
+[[noreturn]] void fail(tutti_status_t status, const std::string &message, nb::object cause = {},
+                       nb::object file = nb::none());
 
 inline void check(const Error &error) {
   if (error)

@@ -23,7 +23,7 @@ static void choose(Artifact &artifact, tutti_session_options_t &options, nb::han
   }
   std::vector<std::string> names;
   std::vector<std::vector<int64_t>> dims;
-  for (auto [name, shape] : dictOf(shapes, "shapes")) {
+  for (auto [name, shape] : dictOf(shapes, "shapes", "shapes")) {
     names.push_back(bytesOf(name));
     auto inputs = artifact.inputs();
     if (std::none_of(inputs.begin(), inputs.end(), [&](auto &input) { return names.back() == input.name; }))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 
 from ._tutti import Status
 
@@ -25,13 +26,16 @@ class UsageError(Error, ValueError):
 
 
 class NoFileError(UsageError, FileNotFoundError):
-    """There is no file of that name: `errno` is ENOENT."""
+    """There is no file of that name: `errno` is ENOENT, and `filename` the path that was given."""
 
     status = Status.NOT_FOUND
 
-    def __init__(self, *args):
+    def __init__(self, *args, filename: str | None = None):
         super().__init__(*args)
-        self.errno = errno.ENOENT
+        self.errno, self.strerror, self.filename = errno.ENOENT, os.strerror(errno.ENOENT), filename
+
+    def __str__(self) -> str:
+        return Exception.__str__(self)   # OSError's own has no message beside a file's name
 
 
 class DamagedError(Error):
@@ -65,9 +69,9 @@ class InternalError(Error):
 CLASSES = {2: UsageError, 3: DamagedError, 4: UnsupportedError, 5: DeviceError, 6: ResourceError, 70: InternalError}
 
 
-def of(status: Status, message: str, file: bool = False) -> Error:
-    """The exception for a status, of a file or of anything else."""
-    missing = file and status == Status.NOT_FOUND
-    error = NoFileError(message) if missing else CLASSES[status >> 8](message)
+def of(status: Status, message: str, file: str | None = None) -> Error:
+    """The exception for a status, of the file with this path or of anything else."""
+    missing = file is not None and status == Status.NOT_FOUND
+    error = NoFileError(message, filename=file) if missing else CLASSES[status >> 8](message)
     error.status = status
     return error

@@ -34,12 +34,17 @@ class Artifacts(Package):
         artifact.verify_weights()
 
     def test_is_refused(self):
-        with self.fails(FileNotFoundError, "NOT_FOUND", "nowhere"):
-            tutti.load("/nowhere.tutti")
+        for path in ("/nowhere.tutti", Path("/nowhere.tutti")):
+            with self.assertRaises(FileNotFoundError) as raised:
+                tutti.load(path)
+            error = raised.exception
+            self.assertEqual((error.filename, error.errno, error.strerror, error.status.name), ("/nowhere.tutti", errno.ENOENT, os.strerror(errno.ENOENT), "NOT_FOUND"))
+            self.assertRegex(str(error), "^[^[].*/nowhere.tutti.*no such file")
         for kind, code in ((tutti.UsageError, 2), (tutti.NoFileError, 2), (tutti.DamagedError, 3), (tutti.UnsupportedError, 4), (tutti.DeviceError, 5),
                            (tutti.ResourceError, 6), (tutti.InternalError, 70)):
             self.assertEqual(kind("somebody's own").exit_code, code)
-        self.assertEqual(tutti.NoFileError("x").errno, errno.ENOENT)
+        own = tutti.NoFileError("x")
+        self.assertEqual((own.errno, own.filename, str(own), own.args), (errno.ENOENT, None, "x", ("x",)))
         with self.fails(ValueError, "INVALID_ARGUMENT", "regular file"):
             tutti.load(SCRATCH.name)
         whole = digits().read_bytes()
@@ -113,6 +118,8 @@ class Programs(Package):
                                        ("INVALID_ARGUMENT", {"shapes": [3]})]:
             with self.subTest(options), self.fails(tutti.Error, status):
                 artifact.session(**options)
+        with self.fails(tutti.UsageError, "INVALID_ARGUMENT", "shapes is of type list, expected a dict of shapes by their names"):
+            artifact.session(shapes=[1])
         with self.assertRaises(TypeError):
             artifact.session(thread=1)
 
