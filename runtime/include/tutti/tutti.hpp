@@ -217,8 +217,9 @@ public:
     return check(tutti_session_set_dimension(handle, name.c_str(), value));
   }
 
-  /// Binds dense memory of the caller's in the host: data.size() is the product of `dims`. It is read by every run
-  /// until another is bound or the session ends, and has to live as long. Errors: as tutti_session_bind_input.
+  /// Binds dense memory of the caller's in the host, a span or with T named a vector or array
+  /// (bindInput<float>("x", values, {3, 64})): data.size() is the product of `dims`. It is read by every run until
+  /// another is bound or the session ends, and has to live as long. Errors: as tutti_session_bind_input.
   template <typename T>
   Error bindInput(const std::string &name, std::span<const T> data, std::initializer_list<int64_t> dims) {
     return bindInput(name, data, std::span<const int64_t>(dims.begin(), dims.size()));
