@@ -14,7 +14,8 @@ static bool isOutermost(RankedTensorType type, StringRef symbol) {
   bool outermost = true;
   Sizes sizes = getSizes(type);
   for (const Size &size : llvm::drop_begin(sizes, isLifted(type))) {
-    if (llvm::count(size.getSymbols(), symbol) > outermost)
+    int64_t times = llvm::count(size.getSymbols(), symbol);
+    if (times > 1 || (times == 1 && !outermost))
       return false;
     outermost = outermost && size == Size(1);
   }

@@ -286,7 +286,9 @@ int main(int argc, char **argv) {
   app.add_option("--active", a.active, "only these members, in this order, such as 0,3,7 (default: all)")
       ->type_name("I,...");
   addDeviceArguments(app, a.device);
-  app.add_option("--seconds", a.seconds, "time to spend on each size")->type_name("S")->check(CLI::Range(0.01, 3600.0));
+  app.add_option("--seconds", a.seconds, "time to spend on each size (default: 1)")
+      ->type_name("S")
+      ->check(CLI::Range(0.01, 3600.0));
   app.add_flag("--peaks", a.peaks, "print the multiply-adds and reads that the machine reaches");
   wholeNumber(
       app.add_option("--bytes", a.bytes, "with --peaks and no artifact: the buffer that is read (default: 67108864)"),

@@ -125,29 +125,17 @@ static HostTensor seeded(std::mt19937_64 &generator, Type element, ArrayRef<int6
   return tensor;
 }
 
-Failure seedInputs(const Artifact &artifact, uint32_t index, const Ports &ports, const Report &report, Session &session,
+Failure seedInputs(const Artifact &artifact, const Ports &ports, uint64_t seed, Session &session,
                    std::vector<Tensor> &inputs) {
-  std::mt19937_64 generator(report.seed.value_or(0));
+  std::mt19937_64 generator(seed);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const tutti_port_t &port = artifact.inputs(index)[i];
+    const tutti_port_t &port = artifact.inputs()[i];
     if (inputs[i].dtype != TUTTI_NONE)
       continue;
-    for (int32_t d = 0; d < port.rank; ++d) {
-      auto size = d < port.per_member    ? Size(int64_t(report.active.size()))
-                  : *port.dims[d].symbol ? Size::parse(port.dims[d].symbol)
-                                         : Size(port.dims[d].lo);
-      if (!size)
-        return {ExitCode::internal, "input " + quote(port.name) + ": " + quote(port.dims[d].symbol) + " is no size"};
-      int64_t length = size->getFactor();
-      for (const std::string &symbol : size->getSymbols()) {
-        auto at = report.sizes.find(symbol);
-        if (at == report.sizes.end()) // of a product, names are cut
-          return {ExitCode::unsupported, "input " + quote(port.name) + ": there is no dimension " + quote(symbol) +
-                                             ", or its name is too long: give the inputs as files"};
-        length *= at->second;
-      }
-      inputs[i].dims.push_back(length);
-    }
+    auto dims = session.inputDims(port.name);
+    if (!dims)
+      return dims.error();
+    inputs[i].dims.assign(dims->begin(), dims->end());
     auto at = llvm::find(ports.inputs, port.name);
     HostTensor tensor = seeded(generator, ports.types[at - ports.inputs.begin()].getElementType(), inputs[i].dims);
     inputs[i].dtype = port.dtype;

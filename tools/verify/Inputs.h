@@ -34,9 +34,10 @@ tool::Failure bindInputs(const std::vector<std::string> &files, const Artifact &
 /// there may be.
 tool::Failure chooseSizes(const Arguments &arguments, const Artifact &artifact, uint32_t program,
                           const std::vector<tool::Tensor> &inputs, std::map<std::string, int64_t> &sizes);
-/// Makes the inputs that no file gave from `report.seed`, of the types that the model has for them, and binds them.
-tool::Failure seedInputs(const Artifact &artifact, uint32_t program, const Ports &ports, const Report &report,
-                         Session &session, std::vector<tool::Tensor> &inputs);
+/// Makes the inputs that no file gave from `seed`, of the types that the model has for them and the dims that the
+/// session wants, and binds them.
+tool::Failure seedInputs(const Artifact &artifact, const Ports &ports, uint64_t seed, Session &session,
+                         std::vector<tool::Tensor> &inputs);
 
 } // namespace tutti
 

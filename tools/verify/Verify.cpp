@@ -172,11 +172,11 @@ Failure Verification::Program::readFirst() {
 }
 
 Failure Verification::Program::runSession() {
-  if (auto failure = seedInputs(artifact, options.program, ports, report, session, inputs))
-    return failure;
   for (const auto &[name, value] : report.sizes)
     if (auto error = session.setDimension(name, value))
       return error;
+  if (auto failure = seedInputs(artifact, ports, report.seed.value_or(0), session, inputs))
+    return failure;
   if (auto error = session.run())
     return error;
   return {};

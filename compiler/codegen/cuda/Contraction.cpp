@@ -75,9 +75,10 @@ int64_t Contraction::copiedStride(const CudaGeometry &geometry) const {
   return isOfWarps(geometry) ? narrowStride(K) : llvm::alignTo(K, 4);
 }
 
-/// It waits as long for many as for one, and there are no sums yet, whose registers it takes: 112 of a warpgroup's
-/// thread, 56 of others, so that two blocks still share a processor. Where a row leaves most lanes idle, or has more
-/// than that, elements are counted through.
+/// A thread waits as long for many units as for one, so it reads as many before it stores as registers hold that sums
+/// will need later: 112 of a warpgroup's thread, 56 of others, so that two blocks still share a processor. A row that
+/// leaves most lanes idle, or has more units than that, belongs to no warp: all elements of the tile are counted
+/// through.
 Contraction::Narrowing Contraction::narrowing(const CudaGeometry &g) const {
   constexpr int64_t longRow = 48;
   int64_t unit = K % 4 == 0 ? 4 : 1, units = K / unit, turns = llvm::divideCeil(units, 32),
