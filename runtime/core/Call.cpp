@@ -4,29 +4,44 @@
 
 namespace tutti::rt {
 
+/// Each launch with its step; those for all members come behind the pieces, however many there are.
+template <typename Each> static void forEachInOrder(const fb::Program &program, Each each) {
+  for (bool whole : {false, true})
+    forEachLaunch(program, [&](const fb::Launch &launch, uint32_t step) {
+      if (launch.whole() == whole)
+        each(launch, step);
+      return false;
+    });
+}
+
 bool Call::build(const tutti_program_t &description) {
   numInputs = description.num_inputs;
-  uint32_t members = artifact.info().num_members, numTables = 0, numLaunches = 0, numArgs = 0;
-  for (uint32_t i = 0; i < count(program->buffers()); ++i)
-    if (const fb::Buffer &b = *program->buffers()->Get(i); b.space() == fb::Space::constant)
-      numTables += artifact.root().slots()->Get(uint32_t(b.slot()))->per_member();
-  forEachLaunch(*program, [&](const fb::Launch &launch, uint32_t) {
+  if (!allocate(description))
+    return false;
+  activateAll();
+  describePorts(description);
+  fillLaunches();
+  if (!tables.allocate(listTables(nullptr)))
+    return false;
+  listTables(tables.data());
+  return true;
+}
+
+bool Call::allocate(const tutti_program_t &description) {
+  uint32_t members = artifact.info().num_members, numSizes = program->sizes()->size(), numLaunches = 0, numArgs = 0;
+  forEachInOrder(*program, [&](const fb::Launch &launch, uint32_t) {
     ++numLaunches;
     numArgs += count(launch.args());
-    for (uint32_t a = 0; a < count(launch.args()); ++a)
-      numTables += launch.args()->Get(a)->set() >= 0;
-    return false;
   });
-  uint32_t numSizes = program->sizes()->size();
-  if (!sizes.allocate(numSizes) || !active.allocate(members) || !sets.allocate(rt::numSets(*program)) ||
-      !positions.allocate(members * (1 + (sets.size() > 1))) || !groupOf.allocate(sets.size() > 1 ? members : 0) ||
-      !ports.allocate(numInputs + description.num_outputs) || !buffers.allocate(count(program->buffers())) ||
-      !strides.allocate(count(program->buffers())) || !tables.allocate(numTables) || !launches.allocate(numLaunches) ||
-      !args.allocate(numArgs) ||
-      // A driver reads as many bytes of parameters as a kernel has, not as many as there are here.
-      !words.allocate(numArgs + size_t(numLaunches) * numSizes + kMaxParameterBytes / sizeof(uint64_t)))
-    return false;
+  return sizes.allocate(numSizes) && active.allocate(members) && sets.allocate(rt::numSets(*program)) &&
+         positions.allocate(members * (1 + (sets.size() > 1))) && groupOf.allocate(sets.size() > 1 ? members : 0) &&
+         ports.allocate(numInputs + description.num_outputs) && buffers.allocate(count(program->buffers())) &&
+         strides.allocate(count(program->buffers())) && launches.allocate(numLaunches) && args.allocate(numArgs) &&
+         // A driver reads as many bytes of parameters as a kernel has, not as many as there are here.
+         words.allocate(numArgs + size_t(numLaunches) * numSizes + kMaxParameterBytes / sizeof(uint64_t));
+}
 
+void Call::activateAll() {
   numActive = uint32_t(program->sizes()->Get(0)->hi());
   for (uint32_t i = 0; i < numActive; ++i)
     active[i] = i;
@@ -34,6 +49,9 @@ bool Call::build(const tutti_program_t &description) {
     for (uint32_t i = 0; i < count(artifact.root().groups()->Get(g)->members()); ++i)
       groupOf[artifact.root().groups()->Get(g)->members()->Get(i)] = g;
   updateSets();
+}
+
+void Call::describePorts(const tutti_program_t &description) {
   uint32_t in = 0, out = numInputs;
   for (uint32_t i = 0; i < count(program->ports()); ++i) {
     const fb::Port *port = program->ports()->Get(i);
@@ -44,33 +62,40 @@ bool Call::build(const tutti_program_t &description) {
     state.input = input;
     ++(input ? in : out);
   }
+}
+
+void Call::fillLaunches() {
   uint32_t nextArg = 0, nextWord = 0;
-  Table *table = tables.data();
   Launch *next = launches.data();
-  auto add = [&](const fb::Launch &launch, uint32_t step) {
+  forEachInOrder(*program, [&](const fb::Launch &launch, uint32_t step) {
     *next = {&launch, step, nextArg, count(launch.args()), nextWord};
     for (uint32_t a = 0; a < next->numArgs; ++a, ++nextArg) {
       const fb::Arg &arg = *launch.args()->Get(a);
       args[nextArg].buffer = uint32_t(arg.buffer());
       if (arg.set() >= 0)
-        *table++ = {args[nextArg].set = uint32_t(arg.set()), args[nextArg].buffer, -1, nextArg, nullptr};
+        args[nextArg].set = uint32_t(arg.set());
       else if (const fb::Slot *slot = slotOf(args[nextArg].buffer); slot && slot->per_member())
         args[nextArg].set = setOf(*program, *slot);
     }
-    nextWord += next++->numArgs + numSizes;
+    nextWord += next++->numArgs + uint32_t(sizes.size());
+  });
+}
+
+uint32_t Call::listTables(Table *to) const {
+  uint32_t numTables = 0;
+  auto add = [&](const Table &table) {
+    if (to)
+      to[numTables] = table;
+    ++numTables;
   };
-  // Those for all members come behind the pieces, however many there are.
-  for (bool whole : {false, true})
-    forEachLaunch(*program, [&](const fb::Launch &launch, uint32_t step) {
-      if (launch.whole() == whole)
-        add(launch, step);
-      return false;
-    });
-  for (uint32_t i = 0; i < count(program->buffers()); ++i)
-    if (const fb::Buffer &b = *program->buffers()->Get(i); b.space() == fb::Space::constant)
-      if (const fb::Slot &slot = *artifact.root().slots()->Get(uint32_t(b.slot())); slot.per_member())
-        *table++ = {setOf(*program, slot), i, b.slot(), 0, nullptr};
-  return true;
+  for (const Launch &launch : launches)
+    for (uint32_t a = 0; a < launch.numArgs; ++a)
+      if (const fb::Arg &arg = *launch.launch->args()->Get(a); arg.set() >= 0)
+        add({uint32_t(arg.set()), uint32_t(arg.buffer()), -1, launch.firstArg + a, nullptr});
+  for (uint32_t i = 0; i < buffers.size(); ++i)
+    if (const fb::Slot *slot = slotOf(i); slot && slot->per_member())
+      add({setOf(*program, *slot), i, program->buffers()->Get(i)->slot(), 0, nullptr});
+  return numTables;
 }
 
 void Call::updateSets() {

@@ -162,6 +162,15 @@ struct Call {
   Array<Table> tables;
   Weights::Reader reader;
   uint64_t tablesVersion = 0; ///< of the weights in the tables; 0: of none yet
+
+private:
+  // What `build` does, in this order.
+  [[nodiscard]] bool allocate(const tutti_program_t &description);
+  void activateAll();
+  void describePorts(const tutti_program_t &description);
+  void fillLaunches();
+  /// How many tables the launches need; writes them `to` there, if it is not null.
+  uint32_t listTables(Table *to) const;
 };
 
 } // namespace tutti::rt
