@@ -57,6 +57,52 @@ void reshape(const fb::Slot &slot, View &dense, int64_t element) {
     dense.strides[i] = stride;
   }
 }
+
+/// Of a tensor as the model file has it, makes the view as the slot has it; `gathered` is the memory of what cannot
+/// be seen in place. False when there is not enough memory.
+bool makeCanonical(const fb::Slot &slot, const int64_t *strides, int64_t element, uint64_t bytes, View &in,
+                   Array<char> &gathered) {
+  int64_t dense = element;
+  for (uint32_t i = in.rank; i-- > 0; dense *= in.dims[i])
+    in.strides[i] = strides ? strides[i] : dense;
+  if (count(slot.perm_dims())) {
+    if (strides) { // of the file's dims: they say nothing of others
+      if (!gathered.allocate(bytes))
+        return false;
+      char *to = gathered.data();
+      copyDense(to, in, 0, in.data, element);
+      in.data = gathered.data();
+    }
+    reshape(slot, in, element);
+  }
+  const View before = in;
+  for (uint32_t i = 0; i < count(slot.perm()); ++i) {
+    in.dims[i] = before.dims[slot.perm()->Get(i)];
+    in.strides[i] = before.strides[slot.perm()->Get(i)];
+  }
+  return true;
+}
+
+/// Packs a slot's matrices in a layout other than `raw`: straight from the caller's memory for one matrix, through a
+/// dense copy for what was reshaped. False when there is not enough memory.
+bool packMatrices(const fb::Slot &slot, Layout layout, const View &in, int64_t element, uint64_t bytes, char *out) {
+  uint32_t rank = count(slot.type()->dims());
+  int64_t K = slot.type()->dims()->Get(rank - 2)->base(), N = slot.type()->dims()->Get(rank - 1)->base();
+  if (in.rank == 2 && rank == 2 && in.dims[0] == K && in.strides[0] % element == 0 && in.strides[1] % element == 0 &&
+      reinterpret_cast<uintptr_t>(in.data) % uintptr_t(element) == 0) {
+    packMatrix(layout, out, in.data, element, K, N, in.strides[0] / element, in.strides[1] / element);
+    return true;
+  }
+  Array<double> canonical; // aligned for all
+  if (!canonical.allocate((bytes + sizeof(double) - 1) / sizeof(double)))
+    return false;
+  char *matrices = reinterpret_cast<char *>(canonical.data()), *to = matrices;
+  copyDense(to, in, 0, in.data, element);
+  int64_t matrix = K * N * element, packed = layoutBytes(layout, K, N, element);
+  for (int64_t m = 0; m < int64_t(bytes) / matrix; ++m)
+    packMatrix(layout, out + m * packed, matrices + m * matrix, element, K, N, N, 1);
+  return true;
+}
 } // namespace
 
 tutti_status_t checkRaw(const fb::Slot &slot, const tutti_tensor_t &tensor, tutti_error_t *error) {
@@ -83,10 +129,10 @@ tutti_status_t checkRaw(const fb::Slot &slot, const tutti_tensor_t &tensor, tutt
 }
 
 bool packSlot(const fb::Slot &slot, const tutti_tensor_t &tensor, void *copy) {
-  View raw{static_cast<const char *>(tensor.data), 0, {}, {}};
-  raw.rank = rawDims(slot, raw.dims);
+  View in{static_cast<const char *>(tensor.data), 0, {}, {}};
+  in.rank = rawDims(slot, in.dims);
   uint64_t bytes = 0;
-  denseBytes(slot.type()->dtype(), raw.dims, raw.rank, bytes);
+  denseBytes(slot.type()->dtype(), in.dims, in.rank, bytes);
   if (bytes == 0)
     return true;
   uint32_t bits = bitsOf(slot.type()->dtype());
@@ -94,49 +140,15 @@ bool packSlot(const fb::Slot &slot, const tutti_tensor_t &tensor, void *copy) {
     std::memcpy(copy, tensor.data, bytes);
     return true;
   }
-  int64_t element = bits / 8, dense = element;
-  for (uint32_t i = raw.rank; i-- > 0; dense *= raw.dims[i])
-    raw.strides[i] = tensor.strides ? tensor.strides[i] : dense;
-  Array<char> gathered; // strides of the file's dims say nothing of others
-  if (count(slot.perm_dims())) {
-    if (tensor.strides) {
-      if (!gathered.allocate(bytes))
-        return false;
-      char *to = gathered.data();
-      copyDense(to, raw, 0, raw.data, element);
-      raw.data = gathered.data();
-    }
-    reshape(slot, raw, element);
-  }
-  View in = raw;
-  for (uint32_t i = 0; i < count(slot.perm()); ++i) {
-    in.dims[i] = raw.dims[slot.perm()->Get(i)];
-    in.strides[i] = raw.strides[slot.perm()->Get(i)];
-  }
-
+  int64_t element = bits / 8;
+  Array<char> gathered;
+  if (!makeCanonical(slot, tensor.strides, element, bytes, in, gathered))
+    return false;
   char *out = static_cast<char *>(copy);
   Layout layout = parseLayout(view(slot.layout()));
-  if (layout == Layout::raw) {
-    copyDense(out, in, 0, in.data, element);
-    return true;
-  }
-  // Panels: straight from the caller's memory for a matrix, through a dense copy for what was reshaped.
-  uint32_t canonicalRank = count(slot.type()->dims());
-  int64_t K = slot.type()->dims()->Get(canonicalRank - 2)->base(),
-          N = slot.type()->dims()->Get(canonicalRank - 1)->base();
-  if (in.rank == 2 && canonicalRank == 2 && in.dims[0] == K && in.strides[0] % element == 0 &&
-      in.strides[1] % element == 0 && reinterpret_cast<uintptr_t>(in.data) % uintptr_t(element) == 0) {
-    packMatrix(layout, out, in.data, element, K, N, in.strides[0] / element, in.strides[1] / element);
-    return true;
-  }
-  Array<double> canonical; // aligned for all
-  if (!canonical.allocate((bytes + sizeof(double) - 1) / sizeof(double)))
-    return false;
-  char *matrices = reinterpret_cast<char *>(canonical.data()), *to = matrices;
-  copyDense(to, in, 0, in.data, element);
-  int64_t matrix = K * N * element, packed = layoutBytes(layout, K, N, element);
-  for (int64_t m = 0; m < int64_t(bytes) / matrix; ++m)
-    packMatrix(layout, out + m * packed, matrices + m * matrix, element, K, N, N, 1);
+  if (layout != Layout::raw)
+    return packMatrices(slot, layout, in, element, bytes, out);
+  copyDense(out, in, 0, in.data, element);
   return true;
 }
 
