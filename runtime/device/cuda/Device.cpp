@@ -192,42 +192,65 @@ tutti_status_t CudaDevice::measure(const Geometry &launch, int64_t shared, Block
 
 /// One block of memory for all slots of the program that are not on the device yet.
 tutti_status_t CudaDevice::uploadSlots(const fb::Program &program, tutti_error_t *error) {
-  uint32_t members = artifact.info().num_members;
-  uint64_t total = 0, perMember = 0;
-  Array<uint64_t> places; // 1 + where in the block; 0: not in it
-  if (!places.allocate(slots.size()))
+  NewSlots added;
+  if (!added.places.allocate(slots.size()))
     return rt::outOfMemory(error, "places of weights", slots.size() * sizeof(uint64_t));
+  placeSlots(program, added);
+  if (!added.total)
+    return TUTTI_OK;
+  CUdeviceptr block = 0;
+  if (auto status = allocateSlots(added, block, error))
+    return status;
+  if (auto status = copySlots(added, block, error)) {
+    driver.cuMemFree(block);
+    return status;
+  }
+  for (uint32_t i = 0; i < slots.size(); ++i)
+    if (added.places[i]) {
+      const fb::Slot &slot = *artifact.root().slots()->Get(i);
+      slots[i].stride = isShared(slot) ? 0 : strideOf(slot);
+      std::atomic_ref(slots[i].base).store(block + added.places[i] - 1);
+    }
+  blocks[numBlocks++] = block;
+  return TUTTI_OK;
+}
+
+void CudaDevice::placeSlots(const fb::Program &program, NewSlots &added) const {
+  uint32_t members = artifact.info().num_members;
   for (uint32_t i = 0; i < count(program.buffers()); ++i) {
     const fb::Buffer &buffer = *program.buffers()->Get(i);
-    if (buffer.space() != fb::Space::constant || slots[buffer.slot()].base || places[buffer.slot()])
+    if (buffer.space() != fb::Space::constant || slots[buffer.slot()].base || added.places[buffer.slot()])
       continue;
     const fb::Slot &slot = *artifact.root().slots()->Get(uint32_t(buffer.slot()));
     uint64_t copies = copiesOf(slot, members);
-    places[buffer.slot()] = 1 + total;
-    total = alignUp(total + std::max<uint64_t>(copies * strideOf(slot), 1), kDeviceAlign);
-    perMember += isShared(slot) ? 0 : copies * strideOf(slot) / members;
+    added.places[buffer.slot()] = 1 + added.total;
+    added.total = alignUp(added.total + std::max<uint64_t>(copies * strideOf(slot), 1), kDeviceAlign);
+    added.perMember += isShared(slot) ? 0 : copies * strideOf(slot) / members;
   }
-  if (!total)
-    return TUTTI_OK;
-  CUdeviceptr block = 0;
-  if (CUresult result = driver.cuMemAlloc(&block, total); result == CUDA_ERROR_OUT_OF_MEMORY) {
-    char what[64], hint[96] = "";
-    uint64_t free = freeBytes(), shared = total - std::min(total, perMember * members);
-    std::snprintf(what, sizeof(what), "the weights of %u members", members);
-    if (perMember && free > shared + perMember)
-      std::snprintf(hint, sizeof(hint), "those of %llu members would fit", ull((free - shared) / perMember));
-    return outOfMemory(error, what, total, hint);
-  } else if (result) {
-    return driver.fail(error, result, "%s gives no memory for weights", target.name);
-  }
+}
+
+tutti_status_t CudaDevice::allocateSlots(const NewSlots &added, CUdeviceptr &block, tutti_error_t *error) const {
+  CUresult result = driver.cuMemAlloc(&block, added.total);
+  if (result != CUDA_ERROR_OUT_OF_MEMORY)
+    return result ? driver.fail(error, result, "%s gives no memory for weights", target.name) : TUTTI_OK;
+  uint32_t members = artifact.info().num_members;
+  char what[64], hint[96] = "";
+  uint64_t free = freeBytes(), shared = added.total - std::min(added.total, added.perMember * members);
+  std::snprintf(what, sizeof(what), "the weights of %u members", members);
+  if (added.perMember && free > shared + added.perMember)
+    std::snprintf(hint, sizeof(hint), "those of %llu members would fit", ull((free - shared) / added.perMember));
+  return outOfMemory(error, what, added.total, hint);
+}
+
+tutti_status_t CudaDevice::copySlots(const NewSlots &added, CUdeviceptr block, tutti_error_t *error) {
   tutti_status_t status = TUTTI_OK;
   for (uint32_t i = 0; i < slots.size() && !status; ++i) {
-    if (!places[i])
+    if (!added.places[i])
       continue;
     const fb::Slot &slot = *artifact.root().slots()->Get(i);
-    CUdeviceptr to = block + places[i] - 1;
+    CUdeviceptr to = block + added.places[i] - 1;
     const char *from = artifact.segment(slot.segment()) + slot.base();
-    uint32_t copies = copiesOf(slot, members);
+    uint32_t copies = copiesOf(slot, artifact.info().num_members);
     uint64_t stride = strideOf(slot);
     if (copies == 1 || slot.stride() == stride)
       status = copy(to, from, (copies - 1) * stride + slot.bytes_each(), error);
@@ -235,20 +258,10 @@ tutti_status_t CudaDevice::uploadSlots(const fb::Program &program, tutti_error_t
       for (uint32_t c = 0; c < copies && !status; ++c)
         status = copy(to + c * stride, from + c * slot.stride(), slot.bytes_each(), error);
   }
+  // What has been started ends before the block may go.
   if (CUresult result = driver.cuStreamSynchronize(stream); result && !status)
     status = driver.fail(error, result, "the weights do not get to %s", target.name);
-  if (status) {
-    driver.cuMemFree(block);
-    return status;
-  }
-  for (uint32_t i = 0; i < slots.size(); ++i)
-    if (places[i]) {
-      const fb::Slot &slot = *artifact.root().slots()->Get(i);
-      slots[i].stride = isShared(slot) ? 0 : strideOf(slot);
-      std::atomic_ref(slots[i].base).store(block + places[i] - 1);
-    }
-  blocks[numBlocks++] = block;
-  return TUTTI_OK;
+  return status;
 }
 
 tutti_status_t CudaDevice::copy(CUdeviceptr to, const void *from, uint64_t bytes, tutti_error_t *error) {

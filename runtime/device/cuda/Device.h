@@ -95,11 +95,19 @@ private:
     CUfunction handle;
     int shared; ///< dynamic bytes that have been allowed
   };
+  /// Slots that are to come to the device, in one block.
+  struct NewSlots {
+    Array<uint64_t> places;            ///< by slot: 1 + where in the block; 0: not in it
+    uint64_t total = 0, perMember = 0; ///< bytes
+  };
 
   tutti_status_t loadKernel(uint32_t kernel, tutti_error_t *error);
   tutti_status_t allow(const Geometry &launch, int64_t shared, tutti_error_t *error);
   tutti_status_t allowCluster(const Geometry &launch, tutti_error_t *error);
   tutti_status_t uploadSlots(const fb::Program &program, tutti_error_t *error);
+  void placeSlots(const fb::Program &program, NewSlots &added) const;
+  tutti_status_t allocateSlots(const NewSlots &added, CUdeviceptr &block, tutti_error_t *error) const;
+  tutti_status_t copySlots(const NewSlots &added, CUdeviceptr block, tutti_error_t *error);
   tutti_status_t copy(CUdeviceptr to, const void *from, uint64_t bytes, tutti_error_t *error);
 
   Artifact &artifact;
