@@ -112,51 +112,44 @@ tutti_status_t CpuEngine::build(const tutti_session_options_t &options, tutti_er
 
 /// One mapping for all that a run writes. Pages that no run touches cost nothing.
 tutti_status_t CpuEngine::allocate(tutti_error_t *error) {
-  const fb::Program &program = *call.program;
-  const Sizes most = largestSizes(program);
+  const Sizes most = largestSizes(*call.program);
   if (call.tableBytes() > kMaxTables || !tableEntries.allocate(call.tables.size() * call.active.size()))
     return outOfMemory(error, "a session's tables", call.tableBytes());
-  uint64_t total = 0;
-  auto place = [&](uint64_t bytes) { // what does not fit is added up all the same: a message names it
-    uint64_t at = total;
-    if (__builtin_add_overflow(total, alignUp(std::min<uint64_t>(bytes, INT64_MAX), kPageBytes), &total))
-      total = alignUp(INT64_MAX, kPageBytes);
-    return at;
-  };
-  uint64_t arenaAt = place(count(program.arena()) ? uint64_t(valueOf(program.arena()->Get(0), most.data())) : 0);
-  for (uint32_t i = 0; i < call.buffers.size(); ++i)
-    if (const fb::Buffer &b = *program.buffers()->Get(i); b.space() == fb::Space::state)
-      call.buffers[i] = reinterpret_cast<char *>(place(uint64_t(valueOf(b.bytes(), most.data()))));
-  for (uint32_t i = call.numInputs; i < call.ports.size(); ++i)
-    call.ports[i].owned = reinterpret_cast<void *>(place(call.ports[i].mostBytes()));
   for (const Call::Launch &launch : call.launches)
     scratchStride = std::max<size_t>(scratchStride, alignUp(launch.launch->scratch(), kPageBytes));
-  uint64_t scratchAt = place(scratchStride * threads);
+  uint64_t total = layOut(most.data(), nullptr);
   if (total > kMaxMemory || !memory.allocate(total))
     return outOfMemory(error, "a session's arena, outputs and scratch", total);
-
-  // Offsets become addresses.
-  char *base = memory.data();
   if (total >= kHugeFrom)
-    madvise(base, total, MADV_HUGEPAGE);
-  call.arena = base + arenaAt;
-  scratch = base + scratchAt;
-  for (uint32_t i = call.numInputs; i < call.ports.size(); ++i)
-    call.ports[i].owned = base + reinterpret_cast<uint64_t>(call.ports[i].owned);
+    madvise(memory.data(), total, MADV_HUGEPAGE);
+  layOut(most.data(), memory.data());
   for (uint32_t i = 0; i < call.tables.size(); ++i) {
     const void **entries = tableEntries.data() + i * call.active.size();
     call.placeTable(i, entries, reinterpret_cast<char *>(entries));
   }
-  for (uint32_t i = 0; i < call.buffers.size(); ++i) {
-    const fb::Buffer &b = *program.buffers()->Get(i);
-    if (b.space() == fb::Space::state)
-      call.buffers[i] = base + reinterpret_cast<uint64_t>(call.buffers[i]);
-    if (b.space() != fb::Space::constant)
-      continue;
-    if (const fb::Slot &slot = *call.artifact.root().slots()->Get(uint32_t(b.slot())); !slot.per_member())
-      call.buffers[i] = const_cast<char *>(call.artifact.segment(slot.segment())) + slot.base();
-  }
+  for (uint32_t i = 0; i < call.buffers.size(); ++i)
+    if (const fb::Slot *slot = call.slotOf(i); slot && !slot->per_member())
+      call.buffers[i] = const_cast<char *>(call.artifact.segment(slot->segment())) + slot->base();
   return TUTTI_OK;
+}
+
+uint64_t CpuEngine::layOut(const int64_t *most, char *base) {
+  uint64_t total = 0;
+  auto place = [&](uint64_t bytes) { // what does not fit is added up all the same: a message names it
+    char *at = base ? base + total : nullptr;
+    if (__builtin_add_overflow(total, alignUp(std::min<uint64_t>(bytes, INT64_MAX), kPageBytes), &total))
+      total = alignUp(INT64_MAX, kPageBytes);
+    return at;
+  };
+  const fb::Program &program = *call.program;
+  call.arena = place(count(program.arena()) ? uint64_t(valueOf(program.arena()->Get(0), most)) : 0);
+  for (uint32_t i = 0; i < call.buffers.size(); ++i)
+    if (const fb::Buffer &b = *program.buffers()->Get(i); b.space() == fb::Space::state)
+      call.buffers[i] = place(uint64_t(valueOf(b.bytes(), most)));
+  for (uint32_t i = call.numInputs; i < call.ports.size(); ++i)
+    call.ports[i].owned = place(call.ports[i].mostBytes());
+  scratch = place(scratchStride * threads);
+  return total;
 }
 
 tutti_status_t CpuEngine::admit(PortState &port, const tutti_tensor_t &tensor) {

@@ -31,6 +31,8 @@ private:
   /// Runs the launches that `takes` takes, a step's as one list of tasks.
   template <typename Takes> void runLaunches(Takes takes);
   tutti_status_t allocate(tutti_error_t *error);
+  /// Lays out what a run writes at the largest sizes, from `base` on, and returns its bytes; null: only counts them.
+  uint64_t layOut(const int64_t *most, char *base);
   char *scratchOf(uint32_t thread) const { return scratch + thread * scratchStride; }
 
   Call &call;
