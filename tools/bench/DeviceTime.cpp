@@ -152,23 +152,20 @@ private:
   size_t fillBytes = 0, most = kMostInBlock;
   double fillUs = 1, askUs = 0;
 };
-} // namespace
 
-Failure timeOnDevice(const Artifact &artifact, const Setup &setup, std::span<const InputSet> sets, Measurement &m) {
-  Device on;
-  if (Failure failure = on.open(setup.options))
-    return failure;
-  m.driver = on.driver.version;
+/// A session on the stream, with active members and sizes chosen, and outputs in the device's memory.
+Failure openSession(const Artifact &artifact, const Setup &setup, const Binding &sizes, CUstream stream,
+                    Session &session) {
   tutti_session_options_t options = setup.options;
-  options.stream = on.stream;
+  options.stream = stream;
   auto created = Session::create(artifact, options);
   if (!created)
     return created.error();
-  Session session = std::move(*created);
+  session = std::move(*created);
   if (!setup.active.empty())
     if (auto error = session.setActive(setup.active))
       return error;
-  for (const auto &[name, value] : m.sizes)
+  for (const auto &[name, value] : sizes)
     if (auto error = session.setDimension(name, value))
       return error;
   const tutti_program_t &program = artifact.programs()[options.program];
@@ -179,7 +176,11 @@ Failure timeOnDevice(const Artifact &artifact, const Setup &setup, std::span<con
     if (auto error = session.bindOutput(program.outputs[i].head, own))
       return error;
   }
-  std::vector<std::vector<tutti_tensor_t>> inputs;
+  return {};
+}
+
+/// Each set's tensors, in the device's memory.
+Failure uploadInputs(Device &on, std::span<const InputSet> sets, std::vector<std::vector<tutti_tensor_t>> &inputs) {
   for (const InputSet &set : sets) {
     inputs.push_back(set.tensors);
     for (size_t i = 0; i < set.tensors.size(); ++i) {
@@ -190,6 +191,37 @@ Failure timeOnDevice(const Artifact &artifact, const Setup &setup, std::span<con
       inputs.back()[i].memory = TUTTI_MEMORY_DEVICE;
     }
   }
+  return {};
+}
+
+/// What calls take, and what two events do with no call between them.
+template <typename Call> Failure timeCalls(Timer &timer, Call call, double seconds, Times &times, Times &empty) {
+  // Half of the time warms the clocks, and finds how much the device has to be ahead.
+  double budget = seconds * 1e6;
+  auto begin = Clock::now();
+  do
+    if (Failure failure = timer.block(call, timer.count(), timer.fills(), times))
+      return failure;
+  while (since(begin) < budget / 2);
+  times.clear();
+  for (begin = Clock::now(); since(begin) < budget || times.size() < kLeastRuns;)
+    if (Failure failure = timer.block(call, timer.count(), timer.fills(), times))
+      return failure;
+  return timer.block([](size_t) { return Failure(); }, kMostInBlock, timer.fills(), empty);
+}
+} // namespace
+
+Failure timeOnDevice(const Artifact &artifact, const Setup &setup, std::span<const InputSet> sets, Measurement &m) {
+  Device on;
+  if (Failure failure = on.open(setup.options))
+    return failure;
+  m.driver = on.driver.version;
+  Session session; // goes before the device's memory and stream do
+  if (Failure failure = openSession(artifact, setup, m.sizes, on.stream, session))
+    return failure;
+  std::vector<std::vector<tutti_tensor_t>> inputs;
+  if (Failure failure = uploadInputs(on, sets, inputs))
+    return failure;
 
   size_t next = 0;
   auto call = [&](size_t) -> Failure {
@@ -202,19 +234,8 @@ Failure timeOnDevice(const Artifact &artifact, const Setup &setup, std::span<con
   Timer timer(on);
   if (Failure failure = timer.prepare(m.emulated))
     return failure;
-  // Half of the time warms the clocks, and finds how much the device has to be ahead.
-  double budget = setup.seconds * 1e6;
   Times times, empty;
-  auto begin = Clock::now();
-  do
-    if (Failure failure = timer.block(call, timer.count(), timer.fills(), times))
-      return failure;
-  while (since(begin) < budget / 2);
-  times.clear();
-  for (begin = Clock::now(); since(begin) < budget || times.size() < kLeastRuns;)
-    if (Failure failure = timer.block(call, timer.count(), timer.fills(), times))
-      return failure;
-  if (Failure failure = timer.block([](size_t) { return Failure(); }, kMostInBlock, timer.fills(), empty))
+  if (Failure failure = timeCalls(timer, call, setup.seconds, times, empty))
     return failure;
   if (auto error = session.wait())
     return error;
