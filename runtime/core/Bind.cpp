@@ -236,7 +236,7 @@ tutti_status_t Session::describe(const char *name, const char *head, Side side, 
     return fail(&call.error, TUTTI_INVALID_ARGUMENT, "no place for the tensor of '%.200s' was given", name ? name : "");
   tutti_status_t status = TUTTI_OK;
   PortState *port = find(name, head, side, status);
-  if (!port || (dirty == Dirty::everything && (status = resolveSizes(false))))
+  if (!port || (dirty == Dirty::everything && (status = resolveSizes())))
     return status;
   *tensor = {port->info->name, port->info->dtype, port->info->rank, port->dims, nullptr, port->data(), port->memory};
   return TUTTI_OK;

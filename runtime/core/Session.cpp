@@ -80,10 +80,7 @@ tutti_status_t Session::checkInputs() {
 }
 
 /// Finds the value of every size, and with them the dims of every port.
-tutti_status_t Session::resolveSizes(bool needInputs) {
-  if (needInputs)
-    if (auto status = checkInputs())
-      return status;
+tutti_status_t Session::resolveSizes() {
   call.sizes[0] = call.numActive;
   for (uint32_t i = 1; i < call.sizes.size(); ++i) {
     const fb::Size &size = *call.program->sizes()->Get(i);
@@ -118,7 +115,9 @@ tutti_status_t Session::resolveSizes(bool needInputs) {
 }
 
 tutti_status_t Session::prepare() {
-  if (auto status = resolveSizes(true))
+  if (auto status = checkInputs())
+    return status;
+  if (auto status = resolveSizes())
     return status;
   for (const PortState &port : call.ports) {
     if (!port.shaped)

@@ -68,7 +68,7 @@ private:
   tutti_status_t bindTo(const tutti_tensor_t &tensor, const char *head, Side side, DLManagedTensor *managed);
   void giveBack(PortState &port);
   tutti_status_t checkInputs();
-  tutti_status_t resolveSizes(bool needInputs);
+  tutti_status_t resolveSizes();
   tutti_status_t prepare();
   tutti_status_t checkOverlaps();
 
