@@ -65,10 +65,10 @@ const char *Info::symbolOf(const fb::Program &program, const fb::Extent &extent)
   return symbol;
 }
 
-void Info::addPort(const fb::Program &program, const fb::Port &port, const int64_t *lo, const int64_t *hi, bool input) {
+void Info::addPort(const fb::Program &program, const fb::Port &port, const int64_t *lo, const int64_t *hi, Side side) {
   tutti_port_t &out = ports[usedPorts++];
   out.name = text(port.name());
-  out.head = input ? "" : text(port.head());
+  out.head = side == Side::input ? "" : text(port.head());
   out.dtype = tutti_dtype_t(port.type()->dtype());
   out.rank = int32_t(count(port.type()->dims()));
   out.per_member = port.per_member();
@@ -146,13 +146,14 @@ void Info::addProgram(const fb::Program &program, tutti_program_t &out) {
     dimensions[usedDimensions++] = {text(size.name()), lo[i], hi[i]};
     ++out.num_dimensions;
   }
-  for (bool input : {true, false}) {
+  for (Side side : {Side::input, Side::output}) {
+    bool input = side == Side::input;
     (input ? out.inputs : out.outputs) = ports.data() + usedPorts;
     size_t first = usedPorts;
     for (uint32_t i = 0; i < count(program.ports()); ++i) {
       const fb::Port &port = *program.ports()->Get(i);
       if ((program.buffers()->Get(port.buffer())->space() == fb::Space::input) == input)
-        addPort(program, port, lo, hi, input);
+        addPort(program, port, lo, hi, side);
     }
     (input ? out.num_inputs : out.num_outputs) = uint32_t(usedPorts - first);
   }

@@ -7,6 +7,8 @@
 
 namespace tutti::rt {
 
+enum class Side : bool { input, output }; ///< of a program, that a port is on
+
 /// Owns what tutti_info_t points to; names point into the metadata.
 class Info {
 public:
@@ -19,7 +21,7 @@ private:
   [[nodiscard]] bool reserve(const fb::Root &root);
   [[nodiscard]] bool addWeights(const fb::Root &root);
   void addProgram(const fb::Program &program, tutti_program_t &out);
-  void addPort(const fb::Program &program, const fb::Port &port, const int64_t *lo, const int64_t *hi, bool input);
+  void addPort(const fb::Program &program, const fb::Port &port, const int64_t *lo, const int64_t *hi, Side side);
   const char *symbolOf(const fb::Program &program, const fb::Extent &extent);
 
   static constexpr size_t kSymbolBytes = 96;

@@ -6,8 +6,6 @@
 
 namespace tutti::rt {
 
-enum class Side : bool { input, output }; ///< of a program, that a port is on
-
 /// What tutti_session_t is a handle of. One caller at a time: a second one is told so by a status, and so is a forked
 /// child. Every call validates before it changes anything; what is wrong is in `message`. It keeps the artifact open.
 class Session {
