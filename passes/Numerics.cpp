@@ -37,7 +37,7 @@ struct NumericsPass : impl::NumericsPassBase<NumericsPass> {
     getOperation().walk([](GetOp op) { partReaders(op); });
   }
 
-  /// A weight that products read in a layout of theirs, and something else as it is, is two values from here on.
+  /// Splits a weight that products read in a layout of theirs, and something else as it is, into two values.
   static void partReaders(GetOp op) {
     if (ContractOp reader = readerOfWeight(op); !reader || llvm::all_of(op->getUses(), readsInPanels))
       return;

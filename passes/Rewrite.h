@@ -17,7 +17,7 @@ public:
     ++byName[pattern.getDebugName()];
   }
   int64_t rewrites() const { return total; }
-  /// The three that matched most: where rewrites undo each other, those that do.
+  /// The three patterns that matched most: where rewrites undo each other, these do.
   std::string busiest() const {
     std::vector<std::pair<int64_t, llvm::StringRef>> counts;
     for (const auto &[name, count] : byName)
@@ -34,12 +34,12 @@ private:
   llvm::DenseMap<llvm::StringRef, int64_t> byName;
 };
 
-/// Applies patterns to all ops below `root`, until none matches; an error of `root` where there seems to be no end,
-/// which says which patterns matched most: of a large model the busiest, else two that undo each other.
+/// Applies patterns to all ops below `root`, until none matches. Where there seems to be no end it is an error of
+/// `root`, which names the patterns that matched most: of a large model the busiest, else two that undo each other.
 inline llvm::LogicalResult rewriteToTheEnd(mlir::Operation *root, const mlir::FrozenRewritePatternSet &patterns) {
   RewriteCounter counter;
-  // What a rewrite makes is part of the round that made it, so rounds are few; but a chain of which each op waits for
-  // the one before has one for each. What never ends has many rewrites.
+  // Ops that a rewrite makes are visited in the same round, so rounds are few; but a chain of which each op waits for
+  // the one before has a round for each. Rewrites that never end are many.
   int64_t ops = 0;
   root->walk([&](mlir::Operation *) { ++ops; });
   int64_t most = 1000 + 32 * ops;

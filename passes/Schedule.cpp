@@ -75,7 +75,7 @@ private:
     const TransposedReads &reads = steps.transposed;
     if (chain || reads.operands.empty())
       return {tile, quantum};
-    // What is transposed is transposed for so many rows at a time.
+    // Transposed operands are copied for so many rows at a time.
     int64_t unit = llvm::alignTo(quantum, reads.quantum());
     return {int64_t(llvm::alignTo(std::max(tile, perRow ? 0 : reads.rows * reads.step), unit)), unit};
   }

@@ -38,7 +38,7 @@ void PlanDialect::initialize() {
       >();
 }
 
-/// Whether `what` an op has, the program or one in it, are of the sizes that a call of it has.
+/// Checks that the sizes of `what` an op has, the program or one in it, use only the program's symbols.
 static LogicalResult expectKnown(Operation *op, ProgramOp program, StringRef what, ArrayRef<Size> sizes) {
   for (const Size &size : sizes)
     for (const std::string &symbol : size.getSymbols())
@@ -48,13 +48,13 @@ static LogicalResult expectKnown(Operation *op, ProgramOp program, StringRef wha
   return success();
 }
 
-/// Whether values of the type can be in a kernel, or lie in a buffer.
+/// Checks that values of the type can be in a kernel, or lie in a buffer.
 static LogicalResult expectTensor(Operation *op, Type type) {
   std::optional<std::string> fault = faultOf(type);
   return fault ? op->emitOpError(*fault) : success();
 }
 
-/// Whether the op's `what` ascend from 0 to below `count`.
+/// Checks that the op's `what` ascend from 0 to below `count`.
 static LogicalResult expectBelow(Operation *op, StringRef what, ArrayRef<int64_t> indices, size_t count) {
   for (auto [i, index] : llvm::enumerate(indices))
     if (index < (i ? indices[i - 1] + 1 : 0) || index >= int64_t(count))
@@ -266,8 +266,8 @@ LogicalResult ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
   return success();
 }
 
-/// Whether a buffer has the elements of a kernel's value, as many and of its type; of one that all groups have a part
-/// of, of its type. Of an only member, what all members share and its own are one.
+/// Checks that a buffer has as many elements as a kernel's value, and its type; of a buffer that all groups have a part
+/// of, only the type. With a single member, shared and lifted values have the same elements.
 static LogicalResult expectFits(LaunchOp op, Value buffer, RankedTensorType type, bool isPlaced) {
   auto named = buffer.getDefiningOp<BufferOp>();
   if (!named)

@@ -31,7 +31,7 @@
 namespace tutti {
 
 namespace plan {
-/// Of a cache line. Offsets in the arena are multiples of it.
+/// Bytes of a cache line. Offsets in the arena are multiples of it.
 constexpr int64_t lineBytes = 64;
 } // namespace plan
 

@@ -7,17 +7,17 @@
 
 namespace tutti {
 
-/// What a text can be, for messages.
+/// The texts that name a head, for messages.
 constexpr llvm::StringLiteral headTexts = "members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1";
 
 /// The head that is the members' own values.
 constexpr llvm::StringLiteral membersHead = "members";
 
-/// What a head's text says; the text itself stays its name: "quantile:0.50" is told from "quantile:0.5".
+/// The meaning of a head's text; the text itself stays its name: "quantile:0.50" is told from "quantile:0.5".
 struct HeadText {
   std::optional<HeadKind> kind; ///< none: the members' own values
   std::optional<double> q;      ///< of a quantile, and of no other
-  /// Nothing if the text is no head.
+  /// Reads a text; nothing if it is no head.
   static std::optional<HeadText> parse(llvm::StringRef text);
   bool operator==(const HeadText &other) const = default;
 };

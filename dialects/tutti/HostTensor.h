@@ -37,17 +37,18 @@ struct HostTensor {
   std::vector<int64_t> ints;
 
   static HostTensor zeros(mlir::Type element, llvm::ArrayRef<int64_t> dims);
-  /// From an attribute of the IR (splat or dense).
+  /// Makes a tensor of an attribute of the IR (splat or dense).
   static HostTensor fromAttr(mlir::ElementsAttr attr);
-  /// From dense row-major bytes of the element type (i1 as one byte).
+  /// Makes a tensor of dense row-major bytes of the element type (i1 as one byte).
   static HostTensor fromBytes(mlir::Type element, llvm::ArrayRef<int64_t> dims, const void *bytes);
-  /// To dense row-major bytes of the element type, rounded to it. `bytes` must hold count() elements.
+  /// Writes the elements as dense row-major bytes of the element type, rounded to it. `bytes` must hold count()
+  /// elements.
   void toBytes(void *bytes) const;
 
   bool isFloat() const { return llvm::isa<mlir::FloatType>(element); }
   int64_t count() const;
   llvm::SmallVector<int64_t> strides() const;
-  /// Element `to` becomes element `from` of x, which is of the same type.
+  /// Copies element `from` of x, which is of the same type, to element `to`.
   void take(int64_t to, const HostTensor &x, int64_t from);
 };
 
@@ -62,8 +63,8 @@ llvm::SmallVector<int64_t> broadcastDims(llvm::ArrayRef<HostTensor> operands);
 /// The result that takes element `source(i)` of `x` to place i.
 HostTensor rearranged(const HostTensor &x, llvm::ArrayRef<int64_t> dims,
                       llvm::function_ref<int64_t(llvm::ArrayRef<int64_t>)> source);
-/// Unsigned 64-bit integers as signed ones of the same order, and back: the top bit turned. Other tensors stay: int64
-/// has their order.
+/// Maps unsigned 64-bit integers to signed ones of the same order, and back, by flipping the top bit. Other tensors
+/// stay: int64 has their order.
 HostTensor inOrder(HostTensor x);
 
 /// What evaluation needs beside the operands.

@@ -73,7 +73,7 @@ IndexRange IndexRange::of(AffineExpr expr, ArrayRef<Size> sizes) {
 
 bool IndexRange::leaves(const Size &size) const {
   std::optional<int64_t> last = size.isFixed() ? std::optional(size.getFixed() - 1) : std::nullopt;
-  // One end tells of an index that there is only if it is reached; both ends on one side always do.
+  // An end outside proves an index outside only if it is reached; both ends on one side always do.
   auto isBefore = [](std::optional<int64_t> index) { return index && *index < 0; };
   auto isBehind = [&](std::optional<int64_t> index) { return index && last && *index > *last; };
   return (isReached && (isBefore(least) || isBehind(most))) || isBefore(most) || isBehind(least);
@@ -89,7 +89,7 @@ bool leavesOpenAxis(AffineExpr index, llvm::ArrayRef<Size> sizes, const Size &ax
   auto dim = dyn_cast<AffineDimExpr>(index);
   if (!dim || axis.isFixed() || sizes[dim.getPosition()].isFixed())
     return false;
-  // An axis of so many times the dimension's size goes on behind it by a fixed multiple at least, if by any.
+  // An axis of `times` the dimension's size is longer by `times` - 1 at least, where that is a number.
   std::optional<Size> times = axis.dividedBy(sizes[dim.getPosition()]);
   return added < 0 || !times || added > (times->isFixed() ? times->getFixed() - 1 : 0);
 }

@@ -18,11 +18,11 @@ namespace tutti {
 /// members.
 constexpr llvm::StringLiteral activeName = "active";
 inline Size activeSize() { return Size::symbol(activeName); }
-/// Where members are of several groups: how many of the active ones are of this one, "active.1".
+/// The size of the member axis of a group, "active.1", where there are several: how many of its members are active.
 inline Size activeSize(unsigned group) { return Size::symbol((activeName + "." + llvm::Twine(group)).str()); }
 /// The group whose size has this name.
 std::optional<unsigned> groupOfActive(llvm::StringRef name);
-/// Whether a size is one of these, and so no model's own.
+/// Whether a size is that of a member axis, and so no model's own.
 bool isActiveName(llvm::StringRef name);
 bool isActiveSize(const Size &size);
 bool isLifted(mlir::RankedTensorType type);

@@ -14,7 +14,7 @@ namespace tutti {
 /// - their arguments are tensors as ops take them (Tensors.h).
 llvm::LogicalResult checkModel(mlir::ModuleOp module);
 
-/// The function @main of a module of which this holds; fails, with an error, if there is none.
+/// The function @main of a module that passes checkModel; fails, with an error, if there is none.
 llvm::FailureOr<mlir::func::FuncOp> modelOf(mlir::ModuleOp module);
 
 /// The functions of the groups before they are lifted, @main first, then @main.1 ...; of a model without groups, @main.

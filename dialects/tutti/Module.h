@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-// Their names, for the verifier and for messages.
+// The names of the attributes, for the verifier and for messages.
 constexpr llvm::StringLiteral membersName = "tutti.members", sizesName = "tutti.sizes", groupsName = "tutti.groups",
                               targetName = "tutti.target", precisionName = "tutti.precision",
                               scratchPerRowName = "tutti.scratch_per_row", chunkName = "tutti.chunk";
@@ -23,7 +23,7 @@ constexpr llvm::StringLiteral membersName = "tutti.members", sizesName = "tutti.
 std::optional<int64_t> getMembers(mlir::ModuleOp module);
 void setMembers(mlir::ModuleOp module, int64_t members);
 
-/// What a call may give a symbol: a number from `least` to `most`.
+/// The values that a call may give a symbol: numbers from `least` to `most`.
 struct SizeRange {
   std::string symbol;
   int64_t least, most;
@@ -36,10 +36,10 @@ void setSizeRanges(mlir::ModuleOp module, llvm::ArrayRef<SizeRange> ranges);
 llvm::SmallVector<llvm::ArrayRef<int64_t>> getGroups(mlir::ModuleOp module);
 void setGroups(mlir::ModuleOp module, llvm::ArrayRef<llvm::ArrayRef<int64_t>> groups);
 
-// How it is compiled: written by the compiler on the copy for each class of targets, before the passes to the stage
-// `kernels`, which read it. None is taken from a file.
+// How the ensemble is compiled: written by the compiler on the copy for each class of targets, before the passes to the
+// stage `kernels`, which read it. None is taken from a file.
 
-/// The class of targets that will run it: a module without a word about it is for CPUs.
+/// The class of targets that will run the module; CPUs, where the module does not say it.
 Target getTarget(mlir::ModuleOp module);
 void setTarget(mlir::ModuleOp module, Target target);
 
@@ -47,11 +47,12 @@ void setTarget(mlir::ModuleOp module, Target target);
 Precision getPrecision(mlir::ModuleOp module);
 void setPrecision(mlir::ModuleOp module, Precision precision);
 
-/// Bytes that a row's values may take of a task's memory, where that is bounded: of a CUDA block's shared memory.
+/// The most bytes that a row's values may take of a task's memory, where that is bounded: of a CUDA block's shared
+/// memory.
 std::optional<int64_t> getScratchPerRow(mlir::ModuleOp module);
 void setScratchPerRow(mlir::ModuleOp module, int64_t bytes);
 
-/// How many members at most run at once, where the active set runs in pieces (--memory-limit).
+/// The most members that run at once, where the active set runs in pieces (--memory-limit).
 std::optional<int64_t> getChunk(mlir::ModuleOp module);
 void setChunk(mlir::ModuleOp module, int64_t members);
 

@@ -8,17 +8,17 @@
 
 namespace tutti {
 
-// Their names, for the verifier and for messages.
+// The names of the attributes, for the verifier and for messages.
 constexpr llvm::StringLiteral portName = "tutti.name", perMemberName = "tutti.per_member", headsName = "tutti.heads",
                               headName = "tutti.head";
 
-/// What users call an input and an output: the reader of a file writes it. Null where it has none.
+/// The names by which users call an input and an output: the reader of a file writes them. Null where there is none.
 mlir::StringAttr inputName(mlir::func::FuncOp main, unsigned input);
 void setInputName(mlir::func::FuncOp main, unsigned input, const llvm::Twine &name);
 mlir::StringAttr outputName(mlir::func::FuncOp main, unsigned output);
 void setOutputName(mlir::func::FuncOp main, unsigned output, const llvm::Twine &name);
 
-/// Whether each member has its own: asked for when compiling (--input).
+/// Whether each member has its own value of an input: asked for when compiling (--input).
 bool isPerMember(mlir::func::FuncOp main, unsigned input);
 void setPerMember(mlir::func::FuncOp main, unsigned input);
 
@@ -28,7 +28,7 @@ void askHeads(mlir::func::FuncOp main, unsigned output, llvm::ArrayRef<llvm::Str
 
 /// The head that an output is: tutti-vmap writes it. Null before.
 mlir::StringAttr headOf(mlir::func::FuncOp main, unsigned output);
-/// What an output for which heads are asked says once it is one of them.
+/// The attributes of an output for which heads are asked, once it is one of them.
 mlir::DictionaryAttr withHead(mlir::func::FuncOp main, unsigned output, llvm::StringRef head);
 
 /// Removes, from a function that has been read from a file, what is asked for when compiling.

@@ -41,7 +41,7 @@ public:
   bool isKnownLarger(const Size &other) const { return symbols == other.symbols && factor > other.factor; }
   bool operator==(const Size &other) const { return factor == other.factor && symbols == other.symbols; }
   bool operator!=(const Size &other) const { return !(*this == other); }
-  /// Some order, for containers.
+  /// An arbitrary order, for containers.
   bool operator<(const Size &other) const { return std::tie(factor, symbols) < std::tie(other.factor, other.symbols); }
   friend llvm::hash_code hash_value(const Size &size) {
     return llvm::hash_combine(size.factor, llvm::hash_combine_range(size.symbols));
@@ -59,17 +59,18 @@ inline llvm::hash_code hash_value(const Sizes &sizes) { return llvm::hash_combin
 std::optional<Sizes> broadcast(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
 /// The product of the sizes; nothing on overflow.
 std::optional<Size> product(llvm::ArrayRef<Size> sizes);
-/// The first of the axes that are reduced, if all behind it are reduced, too, or of one element, and there are such:
-/// from there on all are one row, which a reduction runs along (docs/numerics.md, 3).
+/// The first reduced axis, if there is one and all axes behind it are reduced, too, or have length 1: from there on all
+/// are one row, which a reduction runs along (docs/numerics.md, 3).
 std::optional<int64_t> firstOfRow(llvm::ArrayRef<Size> sizes, llvm::ArrayRef<int64_t> reduced);
 /// A run of axes of one shape that holds the same elements, in row-major order, as a run of axes of another.
 struct AxisRuns {
   unsigned first[2], count[2];
 };
-/// Both shapes, of equally many elements, cut from the left into the shortest such runs; nothing on overflow.
+/// Cuts both shapes, of equally many elements, from the left into the shortest such runs; nothing on overflow.
 std::optional<llvm::SmallVector<AxisRuns>> matchAxes(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
-/// The last run of axes in which a reshape mixes places of an axis that is not fixed. It keeps them apart if each run
-/// has the symbol on its outermost axis, before and after; what is one axis on either side stays as it is.
+/// The last run of axes in which a reshape mixes places of an axis that is not fixed; nothing if it keeps them apart.
+/// It does if each run has the symbol on its outermost axis, before and after; what is one axis on either side stays as
+/// it is.
 std::optional<AxisRuns> mixedByReshape(llvm::ArrayRef<Size> from, llvm::ArrayRef<Size> to);
 /// "(batch, 784)", for messages.
 std::string str(llvm::ArrayRef<Size> sizes);

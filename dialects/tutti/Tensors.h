@@ -21,8 +21,8 @@ inline int64_t storageBytes(mlir::Type element) { return std::max<int64_t>(1, el
 
 /// A type as a message names it: not more of its text than a line takes.
 std::string textOf(mlir::Type type);
-/// Why ops do not take the type. Nothing if it is a ranked tensor of our elements whose encoding has the size of each
-/// `?`.
+/// The reason why ops do not take a type. Nothing if it is a ranked tensor of our elements whose encoding has the size
+/// of each `?`.
 std::optional<std::string> faultOf(mlir::Type type);
 
 /// The sizes of a tensor type's axes, read from its shape and encoding.

@@ -28,7 +28,7 @@ void TuttiDialect::initialize() {
       >();
 }
 
-/// Constants that folds make.
+/// Builds the constants that folds make.
 Operation *TuttiDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
   if (auto elements = dyn_cast<ElementsAttr>(value))
     return ConstantOp::create(builder, loc, type, elements);

@@ -28,7 +28,7 @@
 namespace tutti {
 struct ContractSpec;
 class NumericsAttr;
-/// What the op's `numerics` have to be, if it is no contraction.
+/// Verifies the `numerics` of an op that is no contraction.
 llvm::LogicalResult verifyLanesOrChain(mlir::Operation *op, NumericsAttr numerics);
 /// Whether a tutti.yield ends the one block of the op's body.
 llvm::LogicalResult verifyEndsInYield(mlir::Operation *op);
@@ -55,15 +55,15 @@ inline mlir::RankedTensorType typeOf(mlir::Value value) { return llvm::cast<mlir
 
 /// An element's type in scalar code, whose integers have no sign: the instruction says how it reads them.
 mlir::Type scalarType(mlir::Type element);
-/// The op's function of an element, of operands of `scalarType`. 16-bit floats are computed in float32 and rounded
-/// once.
+/// Builds the op's function of an element from operands of `scalarType`. 16-bit floats are computed in float32 and
+/// rounded once.
 mlir::Value buildElement(ScalarOpInterface op, mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange operands);
 
-/// Where an element of a tensor of type `to` lies in the same elements of type `from`; fails where that would divide by
-/// a size that a call decides.
+/// The access of a reshape: where an element of type `to` lies in the same elements of type `from`. Fails where that
+/// would divide by a size that a call decides.
 llvm::FailureOr<mlir::AffineMap> reshapeMap(mlir::RankedTensorType from, mlir::RankedTensorType to);
 
-/// Where an operand of type `from` lies that is broadcast to `to` as NumPy does it; with no symbol.
+/// The access of an operand of type `from` that is broadcast to `to` as NumPy does it; it uses no symbol.
 mlir::AffineMap broadcastMap(mlir::RankedTensorType from, mlir::RankedTensorType to);
 
 /// The labels of a contraction: of the operands and of the result.

@@ -16,27 +16,27 @@
 
 namespace tutti {
 
-/// Elements of all windows of an op: of each a place is held.
+/// The most elements of all windows of an op together: a place is held for each.
 constexpr int64_t mostWindowPlaces = 1 << 25;
-/// Each number of an axis: so bounded, places do not overflow.
+/// The most that each number of an axis may be, so that places do not overflow.
 constexpr int64_t mostAlongWindowAxis = 1 << 20;
 
 /// The windows along an axis of the image.
 struct WindowAxis {
-  int64_t size; ///< the image's
+  int64_t size; ///< of the image
   int64_t length, stride, count;
   int64_t gap = 1;    ///< from one element of a window to the next
   int64_t before = 0; ///< how far the first one begins before the image
   /// How far the last window reaches, from where the first one begins.
   int64_t reach() const { return (count - 1) * stride + (length - 1) * gap + 1; }
   bool leavesImage() const { return before > 0 || reach() - before > size; }
-  /// Whether they are the whole image, each of its places and of those around it a window.
+  /// Whether the windows are the whole image, each of its places and of those around it a window.
   bool isMargin() const { return length == 1 && stride == 1 && gap == 1 && count >= before + size; }
-  /// Where an element of a window is in the image; it may be outside.
+  /// The place of an element of a window in the image; it may be outside.
   int64_t place(int64_t window, int64_t element) const { return window * stride + element * gap - before; }
 };
 
-/// What a place before or behind an axis of `size` elements holds: which of them, or -1 for 0.
+/// The element that a place in, before or behind an axis of `size` elements holds; -1 for 0.
 inline int64_t elementAt(Outside outside, int64_t place, int64_t size) {
   if (place >= 0 && place < size)
     return place;
@@ -56,8 +56,8 @@ inline int64_t elementAt(Outside outside, int64_t place, int64_t size) {
   llvm_unreachable("no such place");
 }
 
-/// The image that windows just fill, with the margin that they reach into: each of its places as a window of one
-/// element; nothing where it has more places than all windows have elements. `axes` become those of the windows in it.
+/// The image that windows just fill, with the margin that they reach into, each of its places as a window of one
+/// element. Nothing where it has more places than all windows have elements. `axes` become those of the windows in it.
 template <typename Axes> std::optional<llvm::SmallVector<WindowAxis>> takeMargin(Axes &axes) {
   llvm::SmallVector<WindowAxis> margin;
   int64_t places = 1, elements = 1;
@@ -73,7 +73,7 @@ template <typename Axes> std::optional<llvm::SmallVector<WindowAxis>> takeMargin
   return overflows || places > elements ? std::nullopt : std::optional(margin);
 }
 
-/// Where in the image the elements of each window lie, window by window, all in row-major order; -1 for a 0.
+/// The places in the image of the elements of each window, window by window, all in row-major order; -1 for a 0.
 template <typename Axes> llvm::SmallVector<int64_t> windowPlaces(const Axes &axes, Outside outside = Outside::zero) {
   int64_t windows = 1, elements = 1;
   for (const WindowAxis &along : axes)

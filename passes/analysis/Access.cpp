@@ -54,7 +54,7 @@ public:
     for (auto [index, size] : llvm::zip_equal(access.getResults(), from))
       if (!take(index, size))
         return std::nullopt;
-    // Those of length 1 that nothing asks for may lie anywhere.
+    // Axes of length 1 that no index uses may lie anywhere.
     SmallVector<unsigned> unit;
     for (unsigned axis = 0; axis < sizes.size(); ++axis)
       if (!llvm::is_contained(order, axis)) {

@@ -11,37 +11,39 @@ namespace tutti {
 /// (16 d0 + d1) floordiv 64 with d0 < 4 and d1 < 16 is 0.
 mlir::AffineMap simplifyAccess(mlir::AffineMap access, llvm::ArrayRef<Size> sizes);
 
-/// Where the element of a result with these sizes comes from, by `outer` and then by `inner`, simplified. Nothing if
-/// sizes that only the inner op knows take part.
+/// The access that applies `outer`, then `inner`, simplified: where an element of a result with these sizes comes from.
+/// Nothing if it uses sizes that only the inner op knows.
 std::optional<mlir::AffineMap> composed(mlir::AffineMap inner, mlir::AffineMap outer, llvm::ArrayRef<Size> sizes);
 
-/// Divisions and remainders in a map.
+/// The number of divisions and remainders in a map.
 unsigned divisionsOf(mlir::AffineMap access);
 
-/// The same map without symbols, the sizes of its own type; nothing where one takes part.
+/// The map without its symbols, which are sizes of its own type; nothing where it uses one.
 std::optional<mlir::AffineMap> withoutSymbols(mlir::AffineMap access);
 
-/// Whether an access to a tensor of the type `from` reads, for each element of a result of the type `to`, the one at
-/// its own place. The only place along an axis of length 1 is 0.
+/// Whether an access is the identity: an element of a result of the type `to` reads the element at its own index of a
+/// tensor of the type `from`. Along an axis of length 1 that index may be the constant 0.
 bool isOwnPlace(mlir::AffineMap access, mlir::RankedTensorType from, mlir::RankedTensorType to);
 
-/// The access of a move that only gives axes another order, and keeps all elements: a permutation that reads an axis
-/// in part is a slice from its begin.
+/// The access of a move that is a transposition: it permutes the axes and keeps all elements. A permutation that reads
+/// an axis in part is not: it is a slice from its begin.
 std::optional<mlir::AffineMap> transpositionOf(MapOp map);
 
-/// What a sum adds up; of any other expression itself.
+/// The summands of a sum; of any other expression, itself.
 llvm::SmallVector<mlir::AffineExpr> summandsOf(mlir::AffineExpr expr);
 
-/// How much an expression grows with a dimension; nothing if not evenly.
+/// The coefficient of a dimension in an expression; nothing if the expression is not linear in it.
 std::optional<int64_t> slope(mlir::AffineExpr expr, unsigned dim);
-/// Whether the elements of a row lie along one axis of what is read, which is not the last, so apart.
+/// Whether the elements of a row lie along one axis of the tensor that is read other than its last, and so with a
+/// stride.
 bool isTurn(mlir::AffineMap access, mlir::RankedTensorType from);
 
-/// The dimensions of an access, [0, sizes) each, in the order in which the elements lie that it reads of a tensor of
-/// the sizes `from`, if it reads each of these once: `from`'s axes are the dimensions, or several of them in one.
+/// The dimensions of an access, [0, sizes) each, in the memory order of the elements that it reads of a tensor of the
+/// sizes `from`, outermost first. Nothing unless it reads each element once, and each axis of `from` is one dimension
+/// or several merged ones.
 std::optional<llvm::SmallVector<unsigned>> axesAsTheyLie(mlir::AffineMap access, llvm::ArrayRef<Size> from,
                                                          llvm::ArrayRef<Size> sizes);
-/// The same of an access that may read part of a tensor: of each axis a place, or a run of places.
+/// The same for an access that may read part of a tensor: of each axis one index, or a run of indices.
 std::optional<llvm::SmallVector<unsigned>> axesAsPartsLie(mlir::AffineMap access, llvm::ArrayRef<Size> from,
                                                           llvm::ArrayRef<Size> sizes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How large what a module's program computes can be.
+// The largest sizes of what a module's program computes.
 #ifndef TUTTI_PASSES_ANALYSIS_LARGESTSIZES_H
 #define TUTTI_PASSES_ANALYSIS_LARGESTSIZES_H
 
@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-/// The sizes that calls decide, each at its largest.
+/// The largest value of each size that a call decides.
 class LargestSizes {
 public:
   explicit LargestSizes(mlir::ModuleOp module) : chunk(getChunk(module)) {
@@ -22,15 +22,15 @@ public:
       largest[activeSize(group).str()] = members.size();
   }
 
-  /// Members that run at once, where a call's members run in pieces.
+  /// The most members that run at once, where the members of a call run in pieces.
   const std::optional<int64_t> chunk;
 
-  /// Nothing of a symbol that the module does not know.
+  /// The largest value of a symbol; nothing if the module does not know it.
   std::optional<int64_t> of(llvm::StringRef symbol) const {
     auto found = largest.find(symbol);
     return found == largest.end() ? std::nullopt : std::optional(found->second);
   }
-  /// Nothing on overflow, and of an unknown symbol.
+  /// The largest value of a size; nothing on overflow, or with an unknown symbol.
   std::optional<int64_t> of(const Size &size) const {
     return size.at([&](llvm::StringRef symbol) { return of(symbol); });
   }

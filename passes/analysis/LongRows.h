@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is gathered at places of an image: when it is one long row, and where its elements lie then.
+// Gathers at places of an image: when one is of one long row, and the indices of its elements then.
 #ifndef TUTTI_PASSES_ANALYSIS_LONGROWS_H
 #define TUTTI_PASSES_ANALYSIS_LONGROWS_H
 
@@ -10,15 +10,15 @@
 
 namespace tutti {
 
-/// Whether what is gathered at so many places is one long row, whose elements have an index each, as channels are few
-/// and the image is small; else it has a row of channels for each place.
+/// Whether a gather of `places`, of `channels` each, is one long row with an index for each element, as channels are
+/// few and the image is small. Otherwise it has a row of channels for each place.
 inline bool isOneLongRow(int64_t channels, int64_t places) {
   constexpr int64_t few = 4, most = 1 << 14;
   return channels >= 1 && channels <= few && places <= most / channels;
 }
 
-/// The elements of such a row, the channels of a place side by side: where they lie in the image, whose channels come
-/// before its `size` places or behind them; -1 for those outside.
+/// The indices of such a row's elements in the image, the channels of a place side by side. The channels of the image
+/// come before its `size` places or behind them. -1 stands for elements outside.
 inline llvm::SmallVector<int64_t> elementsOfPlaces(llvm::ArrayRef<int64_t> places, int64_t channels, int64_t size,
                                                    bool channelsFirst) {
   llvm::SmallVector<int64_t> all;

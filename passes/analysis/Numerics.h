@@ -17,25 +17,26 @@ int64_t chunkOf(int64_t k);
 /// Terms of a chain of the product tf32x3, for any k.
 constexpr int64_t splitChunk = 16;
 
-/// Rows times a weight matrix: the left operand's last label is summed over, the right operand is a parameter [K, N] of
-/// each member, of float32, of words of bytes or, on a target that has tiles of it, of float64, and its N is the
-/// result's last label.
+/// Whether a contraction is rows times a weight matrix: the left operand's last label is summed over, and the right
+/// operand is a parameter [K, N] of each member, whose N is the result's last label. Its elements are float32, words of
+/// bytes or, on a target that has tiles of it, float64.
 bool isRowsTimesWeight(const ContractSpec &spec, mlir::Value right, bool bytes = false);
 inline bool isRowsTimesWeight(ContractOp op) { return isRowsTimesWeight(op.labels(), op.getRhs(), op.getBytes()); }
 
 /// Whether lanes share the terms of the last columns of rows times a weight [k, n] of such elements, on a CPU.
 bool endsInLanes(int64_t k, int64_t n, mlir::Type element);
 
-/// What multiplies rows by a weight [k, n] of floats on a class of targets at a precision (passes/analysis/Target.h).
+/// The product by which a class of targets multiplies rows by a weight [k, n] of floats at a precision
+/// (passes/analysis/Target.h).
 NumericsProduct productOf(int64_t k, int64_t n, const TargetTraits &target, Precision precision);
 
 /// The numerics of a contraction or reduction that has been through tutti-numerics.
 inline NumericsAttr numericsOf(mlir::Operation *op) { return llvm::cast<NumericsOpInterface>(op).getNumericsAttr(); }
 inline NumericsRule numericsRule(mlir::Operation *op) { return numericsOf(op).getRule(); }
 inline NumericsProduct numericsProduct(mlir::Operation *op) { return numericsOf(op).getProduct(); }
-/// Terms of a chain of a contraction that has numerics.
+/// The terms of a chain of a contraction that has numerics.
 inline int64_t numericsChunk(mlir::Operation *op) { return *numericsOf(op).getChunk(); }
-/// How the weight of a contraction by the panels rule lies.
+/// The layout of the weight of a contraction by the panels rule.
 inline plan::Layout weightLayout(mlir::Operation *op) {
   switch (numericsProduct(op)) {
   case NumericsProduct::fma:
@@ -51,7 +52,7 @@ inline plan::Layout weightLayout(mlir::Operation *op) {
   }
   llvm_unreachable("a product without a layout");
 }
-/// What a reduction of no elements is, and the lanes that have none.
+/// The neutral element of a reduction: its result for no elements, and the value of lanes that have none.
 mlir::TypedAttr neutralOf(ReduceKind kind, mlir::Type element);
 
 /// Whether an op is a phase of the row family (KernelOpInterface): reductions by lanes, scans, choices, updates.
@@ -59,14 +60,14 @@ inline bool isRowPhase(mlir::Operation *op) {
   auto phase = llvm::dyn_cast<KernelOpInterface>(op);
   return phase && phase.isRowPhase();
 }
-/// Whether an op is rows times a weight.
+/// Whether an op is rows times a weight, by the panels rule.
 inline bool isPanels(mlir::Operation *op) {
   return llvm::isa_and_nonnull<ContractOp>(op) && numericsRule(op) == NumericsRule::panels;
 }
-/// Whether a use is the weight of rows times a weight.
+/// Whether a use is the weight operand of rows times a weight.
 inline bool readsInPanels(mlir::OpOperand &use) { return use.getOperandNumber() == 1 && isPanels(use.getOwner()); }
-/// The rows-times-weight whose weight a value is; null if there is none. All that read one weight so have it in one
-/// layout, and nothing reads it in another way (tutti-numerics).
+/// A contraction that reads a value as its weight in panels; null if there is none. All such readers of one weight have
+/// it in one layout, and nothing reads it in another way (tutti-numerics).
 inline ContractOp readerOfWeight(mlir::Value value) {
   for (mlir::OpOperand &use : value.getUses())
     if (readsInPanels(use))
@@ -74,7 +75,7 @@ inline ContractOp readerOfWeight(mlir::Value value) {
   return {};
 }
 
-/// Whether tutti-numerics has been here: an error at the first op without its numerics.
+/// Checks that tutti-numerics has run: an error at the first op without its numerics.
 llvm::LogicalResult requireNumerics(mlir::ModuleOp module);
 
 } // namespace tutti

@@ -7,33 +7,36 @@
 
 namespace tutti {
 
-/// How a contraction that is not rows times a weight is rows of the result times columns of its right operand: what is
-/// made in tiles, with sums in registers. It decides no bit.
+/// How a contraction other than rows times a weight is tiled: rows of the result times columns of its right operand,
+/// with sums in registers. It decides no bit.
 struct ProductForm {
   char summed;     ///< the one label that the result lacks
-  bool transposed; ///< the right operand's neighbours are terms of a sum, not columns
-  /// How many of the innermost row axes all read the same columns of the right operand, and lie evenly apart in the
-  /// left one.
+  bool transposed; ///< terms of a sum, not columns, are contiguous in the right operand
+  /// How many of the innermost row axes read the same columns of the right operand, and lie evenly apart in the left
+  /// one.
   unsigned run;
 
-  /// Nothing where operands are neither float32 nor float64, several labels are summed over, the columns are not the
-  /// right operand's or neither they nor the terms are neighbours there.
+  /// The form of a contraction with these labels and types. Nothing where elements are neither float32 nor float64,
+  /// several labels are summed over, the columns are not those of the right operand, or neither columns nor terms are
+  /// contiguous there.
   static std::optional<ProductForm> of(const ContractSpec &spec, mlir::Type left, mlir::Type right, mlir::Type result);
-  /// The same of an op by the chain rule; nothing for any other, nor for elements of which the target has no tiles.
+  /// The form of an op by the chain rule; nothing for any other op, nor for elements of which the target has no tiles.
   static std::optional<ProductForm> of(ContractOp op);
 };
 
-/// Whether terms or rows of a product are neighbours in its left operand: else each element has a line of its own, and
-/// a copy in another order pays.
+/// Whether terms or rows of a product are contiguous in its left operand. Otherwise each element is on a cache line of
+/// its own, and a copy in another order pays.
 bool readsNeighbours(const ContractSpec &spec);
 
-/// Whether a row of the result reads of the left operand that row alone.
+/// Whether each row of the result reads only the same row of the left operand.
 bool readsOwnRowOfLeft(ContractOp op, const ProductForm &form);
 
-/// Whether a contraction is a step of its kernel, with sums in registers: by the panels rule, or such a product.
+/// Whether an op is a contraction step of its kernel, with sums in registers: by the panels rule, or a product with a
+/// form.
 bool isTiled(mlir::Operation *op);
 
-/// Working memory for the columns of the right operand that are multiplied at a time, neighbours once more.
+/// Bytes of working memory for a tile's columns of the right operand, copied so that they are contiguous; 0 if they are
+/// so already.
 int64_t productWorkBytes(ContractOp op, const ProductForm &form);
 
 } // namespace tutti

@@ -22,7 +22,7 @@ RowForm RowForm::of(RankedTensorType type) {
 AffineMap ownRow(const RowForm &form, MLIRContext *context) {
   SmallVector<AffineExpr> exprs;
   for (unsigned i = form.lifted ? 0 : 1; i < form.dims(); ++i) {
-    // Maps read the only row of a dimension at 0, whichever it is called.
+    // Maps read the only row of an axis of length 1 at 0, whatever the dimension.
     bool unit = i >= 1 && i - 1 < form.rows.size() && form.rows[i - 1] == Size(1);
     exprs.push_back(unit ? getAffineConstantExpr(0, context) : getAffineDimExpr(i, context));
   }
@@ -74,7 +74,7 @@ void addRuns(AffineMap access, unsigned column, llvm::SmallSetVector<int64_t, 2>
     auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
     if (!divides || !binary.getLHS().isFunctionOfDim(column))
       return;
-    // A quotient of quotients is one of a number that all of a run have.
+    // A quotient of a quotient divides a number that is the same for all of a run.
     if (auto inner = dyn_cast<AffineBinaryOpExpr>(binary.getLHS());
         inner && inner.getKind() == AffineExprKind::FloorDiv)
       return;

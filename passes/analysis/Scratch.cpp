@@ -12,13 +12,13 @@ namespace tutti {
 
 namespace {
 
-/// Steps: from the one that writes a value to the last that reads it.
+/// The life of a value, in steps: from the one that writes it to the last that reads it.
 struct Life {
   unsigned first = 0, last = 0;
   bool overlaps(const Life &other) const { return first <= other.last && other.first <= last; }
 };
 
-/// How long each stored value lives; it may be read by way of maps that no step stores.
+/// The lives of stored values, which may be read through maps that no step stores.
 class Lives {
 public:
   explicit Lives(const Steps &steps) : steps(steps) {
@@ -38,7 +38,7 @@ private:
   const Steps &steps;
   llvm::DenseMap<Value, Life> all;
 
-  /// A value, and all that is read from memory when it is computed, lives until this step.
+  /// Extends the lives of a value, and of all that is read from memory when it is computed, to this step.
   void addReads(Value value, llvm::DenseSet<Value> &seen, unsigned step) {
     all[value].last = step;
     Operation *op = value.getDefiningOp();
@@ -52,7 +52,7 @@ private:
   }
 };
 
-/// Places that are taken, at the lowest addresses first.
+/// Allocates places, at the lowest addresses first.
 class Memory {
 public:
   explicit Memory(const Steps &steps) {
@@ -62,7 +62,7 @@ public:
     }
   }
 
-  /// The lowest offset of a row's bytes that are free for so long.
+  /// Takes the lowest offset at which a row's bytes are free for so long.
   int64_t take(const Life &life, int64_t rowBytes) {
     int64_t offset = 0, bytes = alignedBytes(rowBytes);
     auto isTaken = [&](const Run &run) {
@@ -70,7 +70,7 @@ public:
       bool apart = !run.life.overlaps(life) && (alike || !phasesOf(run.life).overlaps(phasesOf(life)));
       return !apart && offset < run.to && run.from < offset + bytes;
     };
-    // What was alike at one place need not be at the next.
+    // A run that is compatible at one offset need not be so at the next.
     for (auto taken = llvm::find_if(runs, isTaken); taken != runs.end(); taken = llvm::find_if(runs, isTaken))
       offset = taken->to;
     auto above = llvm::upper_bound(runs, offset, [](int64_t at, const Run &run) { return at < run.from; });
@@ -78,7 +78,7 @@ public:
     mostBytes = std::max(mostBytes, offset + bytes);
     return offset;
   }
-  /// Of a row, all that was ever taken.
+  /// The most bytes of a row that were ever taken.
   int64_t most() const { return mostBytes; }
 
 private:
@@ -87,9 +87,9 @@ private:
     int64_t from, to, rowBytes;
   };
   std::vector<Run> runs; ///< in the order of addresses
-  /// Of each step. Steps between two contractions are one phase, they go through the rows together: a value that one
-  /// of them still writes for a later row may lie where another's life has ended only if they have the same place in
-  /// each row.
+  /// The phase of each step. Steps between two contractions are one phase, as they go through the rows together: a
+  /// value that one of them still writes for a later row may lie where another's life has ended only if they have the
+  /// same place in each row.
   std::vector<unsigned> phases;
   int64_t mostBytes = 0;
 
@@ -97,7 +97,7 @@ private:
   static int64_t alignedBytes(int64_t rowBytes) { return llvm::alignTo(rowBytes, 8); } // a tile's 8 rows or more: 64
 };
 
-/// Elements from row to row. Whole vectors are stored by what is no map or product.
+/// The stride of rows, in elements. Ops other than maps and products store whole vectors.
 int64_t strideOf(Value value, int64_t columns, const TargetTraits &target) {
   bool isMasked = isa<MapOp>(value.getDefiningOp()) || isTiled(value.getDefiningOp());
   if (columns == 1 || (target.packsNarrowRows && isMasked && columns <= mostPacked))
@@ -106,7 +106,8 @@ int64_t strideOf(Value value, int64_t columns, const TargetTraits &target) {
   return stride % target.conflictingStride == 0 ? stride + lanes : stride;
 }
 
-/// The 16 bits that all readers, contractions, make of a value: rounding when it is stored is rounding when it is read.
+/// The type of 16 bits to which all readers, contractions, round a value: rounding when it is stored is rounding when
+/// it is read.
 std::optional<NumericsProduct> narrowOf(Value value) {
   if (value.getDefiningOp<ScatterOp>()) // it is read while it is made
     return {};
@@ -126,7 +127,7 @@ std::optional<NumericsProduct> narrowOf(Value value) {
 
 } // namespace
 
-/// A chain goes to and fro between two runs of memory.
+/// The values of a chain of layers alternate between two runs of memory.
 void layOutScratch(Steps &steps, const TargetTraits &target) {
   const Lives lives(steps);
   Memory memory(steps);
@@ -140,7 +141,7 @@ void layOutScratch(Steps &steps, const TargetTraits &target) {
       steps.unbounded.push_back(value);
       continue;
     }
-    // So long a row is more than any target keeps, but can be counted still.
+    // No target keeps so long a row, but its bytes can still be counted.
     constexpr int64_t longest = int64_t(1) << 36;
     int64_t length = std::min(columns.getFixed(), longest);
     place.stride = place.narrow ? narrowStride(length) : strideOf(value, length, target);

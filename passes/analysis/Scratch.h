@@ -12,18 +12,19 @@ namespace tutti {
 struct Steps;
 struct TargetTraits;
 
-/// Rows of so few elements are narrow (TargetTraits::packsNarrowRows): half a vector at most.
+/// The most elements of a narrow row (TargetTraits::packsNarrowRows): half a vector.
 constexpr int64_t mostPacked = 8;
 
-/// Elements from one row of 16 bits to the next: tensor cores read eight times 16 bytes at once, which lie in all banks
-/// if rows are an odd number of these apart.
+/// The stride of rows of 16-bit elements. Tensor cores read eight times 16 bytes at once, which lie in all banks if
+/// rows are an odd number of 16 bytes apart.
 inline int64_t narrowStride(int64_t columns) { return llvm::alignTo(columns, 16) + 8; }
 
-/// Gives the values that steps keep in scratch memory their places there, from the order of the steps alone, and the
-/// steps `scratchPerRow`. Values may have one place if they never live at once.
+/// Assigns places to the values that steps keep in scratch memory, from the order of the steps alone, and sets
+/// `scratchPerRow`. Values that never live at once may share a place.
 void layOutScratch(Steps &steps, const TargetTraits &target);
 
-/// Working memory of a head: an order statistic sorts the members of 16 elements, a vote counts for every column.
+/// Bytes of working memory of a head: an order statistic sorts the members of 16 elements at a time, a vote has a count
+/// for every column.
 int64_t headScratchBytes(HeadOp head, int64_t members);
 
 } // namespace tutti

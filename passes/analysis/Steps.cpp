@@ -29,14 +29,14 @@ namespace {
 RowForm formOf(Value value) { return RowForm::of(typeOf(value)); }
 Size columnsOf(Value value) { return formOf(value).columns; }
 
-/// More than a few cycles an element: worth storing when two read it.
+/// Whether a map takes more than a few cycles an element, and so is worth storing when two read it.
 bool isExpensive(MapOp map) {
   return llvm::any_of(map.getBody().front().without_terminator(), [](Operation &op) {
     return isa<arith::DivFOp>(op) || isa<math::MathDialect, TuttiDialect>(op.getDialect());
   });
 }
 
-/// A function of few columns, which would leave most lanes of a row's own vector empty.
+/// Whether a map is a costly function of few columns, which would leave most lanes of a vector of one row empty.
 bool isWorthPacking(MapOp map, const TargetTraits &target) {
   Size columns = columnsOf(map.getResult());
   return target.packsNarrowRows && columns.isFixed() && columns.getFixed() <= mostPacked && isExpensive(map);
@@ -48,7 +48,7 @@ bool computes(Operation *op) {
   return map && map.getBody().front().getOperations().size() > 1;
 }
 
-/// Which contraction of a body has a value in its registers: its own sums, and maps of them.
+/// Assigns values to the registers of a body's contractions: a contraction's own sums, and maps of them.
 class Registers {
 public:
   Registers(Block &body, const RowForm &form, const TargetTraits &target) : form(form), target(target) {
@@ -62,7 +62,7 @@ public:
       }
   }
 
-  /// In the order in which they run; they are known by their numbers in it.
+  /// The contractions in the order in which they run; they are known by their numbers in it.
   ArrayRef<ContractOp> contractions() const { return tiled; }
 
   bool contains(Value value) const { return places.contains(value); }
@@ -98,11 +98,12 @@ private:
   SmallVector<int64_t> lengths;          ///< of the maps that would be computed in each contraction's registers
   llvm::DenseMap<Value, unsigned> ready; ///< what readyAfter has found
 
-  /// The code of more maps takes longer to compile than its length says.
+  /// The most operations of maps in the registers of one contraction: the compile time of more grows faster than their
+  /// number.
   static constexpr int64_t mostInRegisters = 300;
 
-  /// A map whose operands are one contraction's registers, each at its own element, and things that are in memory by
-  /// then, is computed in the same registers.
+  /// Assigns a map to the registers of a contraction, if its operands are in these registers, each at its own element,
+  /// or in memory by then.
   void assign(MapOp map) {
     std::optional<unsigned> latest;
     for (Value operand : map.getInputs())
@@ -128,7 +129,7 @@ private:
   }
 };
 
-/// Which values are stored. Any other is computed wherever it is read.
+/// Chooses the values that are stored. Any other is computed wherever it is read.
 class Stores {
 public:
   Stores(Block &body, const RowForm &form, Registers &registers, const TargetTraits &target)
@@ -140,10 +141,10 @@ public:
         work[op.getResult(0)] = workOf(&op);
   }
 
-  /// In the order of the body.
+  /// The stored values in the order of the body.
   ArrayRef<Value> all() const { return stored.getArrayRef(); }
 
-  /// Ops to compute an element, of what lies in memory and in registers.
+  /// The number of operations that compute an element from what lies in memory and in registers.
   int64_t workOf(Operation *op) const {
     auto map = dyn_cast<MapOp>(op);
     int64_t sum = map ? bodyLength(map) : isa<ConcatOp>(op) ? op->getNumOperands() : 1;
@@ -160,10 +161,10 @@ private:
   llvm::SetVector<Value> stored;
   llvm::DenseMap<Value, int64_t> work; ///< what workOf has found, of values that are computed where they are read
 
-  /// What several readers may each compute again; without a bound, a chain in which each is read twice would double its
-  /// work with every link.
+  /// The most operations that several readers may each repeat. Without a bound, a chain of values that are each read
+  /// twice would double its work with every link.
   static constexpr int64_t mostRepeated = 64;
-  /// What is computed from memory to memory: the code of more takes longer to compile than its length says.
+  /// The most operations from memory to memory: the compile time of more grows faster than their number.
   static constexpr int64_t mostAtOnce = 100;
 
   bool mustStore(Operation *op) const {
@@ -172,7 +173,7 @@ private:
     Value value = op->getResult(0);
     if (isRowPhase(op) || llvm::any_of(value.getUses(), [&](OpOperand &use) { return readsFromMemory(use); }))
       return true;
-    // A sum that somebody else would compute again for each element of theirs.
+    // Any reader would compute the sum again for each element of its own.
     if (isa<CombineOpInterface>(op) && !isTiled(op))
       return !value.use_empty();
     if (registers.contains(value) || !formOf(value).sameRows(form))
@@ -193,11 +194,11 @@ private:
       return !isReadThrough(value.getDefiningOp());
     if (auto map = value.getDefiningOp<MapOp>(); map && isRowPhase(user) && isWorthPacking(map, target))
       return true;
-    // A phase reads a row from end to end, in whose runs a division a lane would be left.
+    // A phase reads a row from end to end, not run by run: that would leave a division in each lane.
     if (target.readsByRuns && isRowPhase(user) &&
         runOf(value, form.dims() - 1, [&](Value other) { return stored.contains(other) || registers.contains(other); }))
       return true;
-    // Updates are read one by one: what computes them goes by vectors before.
+    // A scatter reads its updates one by one. Stored before, they are computed by vectors.
     if (isa<ScatterOp>(user) && use.getOperandNumber() > 0)
       return true;
     if (target.storesWhatIsGathered && takesApart(use) && computes(value.getDefiningOp()) && isTakenWhole(value))
@@ -206,8 +207,8 @@ private:
     return registers.contains(value) && registers.find(user->getResult(0)) != registers.find(value);
   }
 
-  /// Whether neighbours of what a reader makes are made of elements of a row that lie apart: those of a gather, or each
-  /// second one.
+  /// Whether neighbours in a reader's result read elements of a row that lie apart: through a gather, or each second
+  /// one.
   bool takesApart(OpOperand &use) const {
     if (isa<GatherOp>(use.getOwner()))
       return use.getOperandNumber() == 0;
@@ -221,8 +222,8 @@ private:
     return step && std::abs(*step) > 1;
   }
 
-  /// Whether these take as many of a row's elements as there are, all together: as the neighbours of which a picture's
-  /// next size is made.
+  /// Whether such readers together take as many elements as a row has, as an image does that is resized by its
+  /// neighbours.
   bool isTakenWhole(Value value) const {
     Size given = columnsOf(value);
     int64_t taken = 0;
@@ -233,7 +234,7 @@ private:
     return given.isFixed() && taken >= given.getFixed();
   }
 
-  /// Whether what takes many ops waits in memory for a function of it.
+  /// Whether a map of many operations waits in memory for a costly function of it.
   bool waitsForFunction(MapOp map) const {
     constexpr int64_t many = 16;
     return target.storesBeforeFunctions &&
@@ -245,8 +246,8 @@ private:
            workOf(map) >= many;
   }
 
-  /// Whether a reader waits for a contraction that the map does not: the memory of a recurrent network. All that it is
-  /// made of would have to wait with it.
+  /// Whether a reader waits for a contraction that the map does not, as of the state of a recurrent network. If the map
+  /// were not stored, all that it reads would have to wait with it.
   bool isReadLater(MapOp map) const {
     unsigned ready = registers.readyAfter(map.getResult());
     return llvm::any_of(map->getUsers(), [&](Operation *user) {
@@ -254,7 +255,7 @@ private:
     });
   }
 
-  /// Whether an op reads so many stored values, or so many are read by what is computed where it is read.
+  /// Whether an op reads at least `count` stored values, directly or through what is computed where it is read.
   bool readsStored(Operation *op, size_t count) const {
     llvm::SmallSetVector<Value, 8> reads;
     for (Value operand : op->getOperands())
@@ -270,7 +271,7 @@ private:
     return found >= count;
   }
 
-  /// Whether one number of a row is read at each of its columns, which would compute it again.
+  /// Whether a value of one column is read at each column of a row, which would compute it again.
   bool isReadAlongRow(MapOp map) const {
     return target.storesWhatRowsRepeat && columnsOf(map.getResult()) == Size(1) &&
            llvm::any_of(map->getUsers(), [](Operation *user) {
@@ -279,11 +280,11 @@ private:
   }
 };
 
-/// A step for each contraction whose registers are stored from. Rows steps come as early as they can: right after the
-/// last contraction that they read.
+/// Adds a step for each contraction from whose registers a value is stored. Rows steps come as early as they can: right
+/// after the last contraction that they read.
 void addSteps(Steps &steps, Registers &registers, const Stores &stores) {
   ArrayRef<ContractOp> contractions = registers.contractions();
-  // By contraction; row by row, once so many have run.
+  // Values stored from the registers of each contraction; values stored row by row, once so many contractions have run.
   std::vector<SmallVector<Value>> fromRegisters(contractions.size()), byRow(contractions.size() + 1);
   for (Value value : stores.all())
     if (std::optional<unsigned> place = registers.find(value))
@@ -304,7 +305,7 @@ void addSteps(Steps &steps, Registers &registers, const Stores &stores) {
   }
 }
 
-/// Working memory of the phase of a row that takes most, or of a product.
+/// Bytes of working memory of the row phase, or the product, that takes most.
 int64_t phaseBytesOf(plan::KernelOp kernel) {
   int64_t most = 0;
   kernel.getBody().walk([&](Operation *op) {

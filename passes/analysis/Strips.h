@@ -7,10 +7,10 @@
 
 namespace tutti {
 
-/// The symbol of a call along which kernels may run one after the other for some places each time: of those that all
-/// values between kernels have, if at all, on the outermost axis behind the members', the one that most have. A place's
-/// part of a value is one run of memory then, and depends on nothing of other places, as every op is parallel along
-/// such an axis (tutti-parallel). Nothing where there is none.
+/// The symbol of a call along which all kernels may run for some places at a time: the most frequent of those that
+/// every value between kernels has, if at all, on the outermost axis behind the members'. A place's part of a value is
+/// then one run of memory and independent of other places, as every op is parallel along such an axis (tutti-parallel).
+/// Nothing where there is none.
 std::optional<std::string> stripAxis(mlir::func::FuncOp function);
 
 } // namespace tutti

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What differs between the classes of targets.
+// The traits in which the classes of targets differ.
 #ifndef TUTTI_PASSES_ANALYSIS_TARGET_H
 #define TUTTI_PASSES_ANALYSIS_TARGET_H
 
@@ -12,71 +12,72 @@ namespace tutti {
 /// Rows times weights in one kernel of a CUDA device (TargetTraits::mostLayers).
 constexpr size_t mostCudaLayers = 32;
 
-/// What analyses and rewrites do otherwise for one class of targets than for another. They ask for it by name: which
-/// class there is, only `of` asks.
+/// What analyses and rewrites do differently for each class of targets. They ask for a trait by its name; only `of`
+/// asks which class there is.
 struct TargetTraits {
   // What decides bits.
-  /// Tensor cores multiply rows by weights, at the precision asked for. Else chains of fma do, at every precision.
+  /// Tensor cores multiply rows by weights at the precision asked for. Targets without them use chains of fma at every
+  /// precision.
   bool hasTensorCores;
-  /// Words of bytes are multiplied by weights in panels. Else as products of integers are, by the general family.
+  /// Contractions of bytes, packed into words, with weights follow the panels rule. Otherwise the general family
+  /// computes them, as products of integers.
   bool hasPanelsOfBytes;
-  /// Products of float64 have tiles, as those of float32 have, and weights of float64 lie in panels. Else they are the
-  /// general family's.
+  /// float64 has register tiles, as float32 has, and its weights lie in panels. Otherwise the general family computes
+  /// contractions of float64.
   bool tilesFloat64;
 
   // What is in a kernel, and what its steps keep.
-  /// Rows times weights in one kernel. Where they are many more, a CUDA device's registers do not last, and its
-  /// compiler takes a time that grows with their square.
+  /// The most contractions with weights in one kernel. Many more would make a CUDA device's registers spill, and the
+  /// time of its compiler grows with the square of their number.
   size_t mostLayers;
-  /// Phases of rows, reductions and such, in one kernel, for the same reason. What is cut into equal parts, as a loop
-  /// over hundreds of rows of a constant, becomes one kernel and, on a CUDA device, one launch.
+  /// The most row phases (reductions and such) in one kernel, for the same reason. Where the limit cuts a function into
+  /// equal parts, as a loop over hundreds of rows of a constant, these are one kernel and, on a CUDA device, one
+  /// launch.
   size_t mostPhases;
-  /// Buffers of a kernel that multiplies no rows by weights: a CUDA thread has registers for an address each.
+  /// The most buffers of a kernel without rows times weights: a CUDA thread keeps an address of each in registers.
   int64_t mostBuffersOfMaps;
-  /// Rows times weights read their rows through a move of what lies in memory (Through.h). A CUDA block copies its rows
-  /// into shared memory.
+  /// Rows times weights read their rows where they lie in memory, through a move (Through.h). A CUDA block copies its
+  /// rows into shared memory.
   bool readsInPlace;
-  /// What a gather reads is stored, if it takes as many elements as there are: a vector would compute them at places
+  /// The operand of gathers is stored if they take as many elements as it has: a vector would compute elements that lie
   /// far apart. A CUDA thread computes the one that it takes.
   bool storesWhatIsGathered;
-  /// What a row has one of is stored, if each of its columns reads it: they would compute it one after the other. CUDA
-  /// threads do so side by side.
+  /// A costly value of one column is stored if it is broadcast along rows: on a CPU each column would compute it again,
+  /// one after the other. CUDA threads compute it side by side.
   bool storesWhatRowsRepeat;
-  /// What takes many ops, as a sum over a window does, is stored before a function of it is computed: with both at once
-  /// a vector's registers do not last. A CUDA thread's do.
+  /// A value of many ops, such as a sum over a window, is stored before a costly function of it is computed: with both
+  /// at once a CPU's vector registers would spill. A CUDA thread has enough.
   bool storesBeforeFunctions;
-  /// Rows of few elements lie end to end in scratch memory, and maps that are worth it take as many as fill a vector; a
-  /// kernel of maps alone has longer rows, where it can (fuse/Columns.h). CUDA threads take an element each, wherever
-  /// it lies.
+  /// Rows of few elements lie end to end in scratch memory, and costly maps take as many as fill a vector. A kernel of
+  /// maps alone gets longer rows where it can (fuse/Columns.h). A CUDA thread takes one element, wherever it lies.
   bool packsNarrowRows;
-  /// Rows of scratch memory that are a multiple of so many elements apart get in each other's way: on a CPU in one set
+  /// Strides of rows in scratch memory that are a multiple of this many elements cause conflicts: on a CPU in one set
   /// of a cache, on a CUDA device, where lanes read four neighbours in each of several rows at once, in one bank of
   /// shared memory.
   int64_t conflictingStride;
-  /// A worker has memory beside its rows' values, for phases of a row and for copies of what rows read transposed
-  /// (Steps::workBytes). A CUDA device's threads read in place.
+  /// A worker has memory beside its rows' values, for phases of a row and for copies of operands that rows read
+  /// transposed (Steps::workBytes). CUDA threads read them in place.
   bool hasWorkMemory;
 
   // What is worth a rewrite.
-  /// Rows of a product that read the same columns are brought together where a row reads at least so many elements: on
-  /// a CUDA device that is a launch more, and columns that stay in the first cache are not worth it.
+  /// The fewest elements of the right operand in a row of a product for which rows that read the same columns are made
+  /// neighbours. That costs a CUDA device another launch, which columns that stay in the first cache do not repay.
   int64_t leastBroughtTogether;
-  /// A row that reads a parameter by a quotient of its columns goes by runs of them, which have to be long, since in
-  /// short ones a division a lane would be left. A CUDA thread divides.
+  /// A row that indexes a parameter by a quotient of its columns is processed in runs of columns with one quotient.
+  /// Runs have to be long: short ones would leave a division in each lane. A CUDA thread divides.
   bool readsByRuns;
-  /// What is little is computed more often than it has to be, which saves a launch: a number that a member has one of
-  /// for each element that reads it (tutti-compose), what all members share for each of them (tutti-fuse). A CPU's
-  /// launches take less than that.
+  /// Cheap values are recomputed where that saves a launch: a number of each member for every element that reads it
+  /// (tutti-compose), a value that members share for each of them (tutti-fuse). A CPU's launches cost less than that.
   bool repeatsForLaunches;
 
   // What a launch takes.
-  /// A launch has at most so many words of parameters, 8 bytes each.
+  /// The most words of parameters, 8 bytes each, of a launch.
   int64_t launchWords;
-  /// Whether compiling decides how many rows a task has (tutti-schedule): then tasks are counted in 31 bits. A call of
-  /// a CUDA kernel takes one of several geometries; there rows are.
+  /// Whether tutti-schedule decides at compile time how many rows a task has: then tasks are counted in 31 bits.
+  /// Otherwise each call takes one of several geometries, as of a CUDA kernel, and rows are counted in 31 bits.
   bool schedulesTasks;
-  /// The rows of a task have at most so many bytes of working memory. A CUDA block's is shared memory, which tutti-fuse
-  /// keeps to.
+  /// The most bytes of working memory for the rows of a task. A CUDA block's working memory is shared memory, whose
+  /// limit tutti-fuse observes.
   int64_t scratchBytes;
 
   static const TargetTraits &of(mlir::ModuleOp module);
@@ -87,7 +88,8 @@ struct TargetTraits {
 /// The most words of parameters, 8 bytes each, that a CUDA launch has.
 constexpr int64_t mostLaunchWords = rt::kMaxParameterBytes / 8;
 
-/// Buffers that a launch can be given: what the sizes of the call, the members' count and the tickets leave.
+/// The most buffers that a launch can be given. The sizes of the call, the members' count and the tickets take
+/// parameter words, too.
 int64_t mostBuffers(mlir::ModuleOp module);
 
 } // namespace tutti

@@ -10,10 +10,10 @@ using namespace mlir;
 
 namespace tutti {
 
-/// Rows of a block, and terms: a table of each stays in the first cache, or not far from it.
+/// The most rows of a block, and the most terms: a table of each stays in the first cache, or not far from it.
 static constexpr int64_t mostPlaces = 1 << 14;
-/// Elements of eight bytes whose places a table of 32 bits tells; and rows that are made at once at the most, which may
-/// be of some blocks behind the first one's.
+/// The farthest place of an element of eight bytes that a table of 32 bits holds; and the most rows that are made at
+/// once, which may be of blocks behind the first one's.
 static constexpr double farthest = INT32_MAX / 8;
 static constexpr int64_t mostAtOnce = 64;
 
@@ -66,7 +66,7 @@ std::optional<ReadThrough> ReadThrough::of(ContractOp op) {
       if (!stride || !stride->isFixed())
         return std::nullopt;
       if (*along != 0) {
-        // What it is at 0 is a number of its own.
+        // The value of the summand at 0 is part of the first place.
         AffineExpr rest = summand.replace(getAffineDimExpr(block, op.getContext()), zero);
         start = start + rest;
         through.block += *along * stride->getFixed();
@@ -86,7 +86,7 @@ std::optional<ReadThrough> ReadThrough::of(ContractOp op) {
 
 bool ReadThrough::readsOften() { return rowsOfBlock * move.getType().getShape().back() > std::abs(block); }
 
-/// Sums of the summands at each of some indices of a row-major space of the dimensions from `first` on.
+/// Returns the sums of the summands at each of `count` indices of a row-major space of the dimensions from `first` on.
 static SmallVector<int64_t> placesOf(ArrayRef<AffineExpr> summands, ArrayRef<int64_t> strides, unsigned dims,
                                      unsigned first, ArrayRef<int64_t> shape, int64_t count, MLIRContext *context) {
   AffineMap map = AffineMap::get(dims, 0, summands, context);
@@ -173,7 +173,7 @@ static Value operandThrough(Operation *op) {
     return ReadThrough::of(contract) ? contract.getLhs() : Value();
   if (auto gather = dyn_cast<GatherOp>(op))
     return littleMapOfIndices(gather) ? gather.getIndices() : Value();
-  // A row of a CPU's vectors is copied run by run, which has to lie in memory.
+  // A CPU copies a row run by run, so the gathered rows have to lie in memory, unless a reduction adds them up.
   auto move = dyn_cast<MapOp>(op);
   auto sum = move && move->hasOneUse() ? dyn_cast<ReduceOp>(*move->user_begin()) : ReduceOp();
   if (GatherOp gather = sum ? gatherOfTerms(sum) : GatherOp())

@@ -50,7 +50,8 @@ TopPlan TopPlan::of(TopOp op) {
   if (!size.isFixed() || size.getFixed() > INT32_MAX ||
       getElementTypeOrSelf(op.getX().getType()).getIntOrFloatBitWidth() > 32)
     return {};
-  // Of half the groups the largest are wanted: then few elements are larger than what the last of them has.
+  // There are at least twice as many groups as wanted elements: then few elements are larger than the last wanted one
+  // of the group maxima.
   int64_t groups = std::max<int64_t>(lanes, llvm::PowerOf2Ceil(2 * op.getCount()));
   double columns = double(size.getFixed()), count = double(op.getCount());
   double heap = timeOfHeap(columns, count), ranks = timeOfRanks(columns, count, double(groups)),

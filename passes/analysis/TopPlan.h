@@ -7,20 +7,21 @@
 
 namespace tutti {
 
-/// What of a row a CPU sorts before it merges.
+/// The elements of a row that a CPU sorts as a block, before it merges blocks.
 constexpr int64_t sortedBlock = 4096;
 
 /// The quickest way for a TopK.
 struct TopPlan {
   enum Way {
-    heap,  ///< the best so far, as the row goes by
-    ranks, ///< of those that may be among the largest, each counts the ones before it
-    sort   ///< the whole row
+    heap,  ///< keeps the best so far, as the row goes by
+    ranks, ///< counts, for each that may be among the largest, the ones before it
+    sort   ///< sorts the whole row
   } way = heap;
   int64_t workBytes = 0;
-  /// From so many groups on the last of their largest is found by halving, not by ranks.
+  /// The fewest groups for which the last wanted one of the group maxima is found by halving, not by ranks.
   static constexpr int64_t halved = 256;
-  /// Ranks: into so many groups a row is cut, and among so many elements at most ranks are counted; a multiple of 16.
+  /// Ranks: the number of groups into which a row is cut, and the most elements among which ranks are counted; a
+  /// multiple of 16.
   int64_t groups = 0;
 
   static TopPlan of(TopOp op);

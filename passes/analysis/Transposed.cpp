@@ -11,19 +11,20 @@ namespace tutti {
 
 namespace {
 
-// A block stays in the first cache; it has few enough columns, each in a page of its own, not to exhaust what
-// translates addresses.
+// The size of a block, which stays in the first cache. It has few enough columns, each in a page of its own, not to
+// exhaust the TLB.
 constexpr int64_t blockBytes = 16 << 10, blockRows = 64, leastColumns = 64;
-// Phases of a row want all of it, of as many rows as vectors have lanes; past this it is not in the second cache.
+// Phases of a row need whole rows, of as many rows as vectors have lanes. A larger block would not stay in the second
+// cache.
 constexpr int64_t phaseRows = 16, phaseBytes = 256 << 10;
 constexpr size_t mostOperands = 4;
-// Elements of a task where rows that are neighbours in an operand lie apart in the result: it has the rows between
-// them, too, and threads want several tasks.
+// The most elements of a task where rows that are neighbours in an operand lie apart in the result: the task has the
+// rows between them, too, and threads want several tasks.
 constexpr int64_t mostApart = 4 << 20;
 
 class Finder {
 public:
-  /// `axis`: the one of the rows along which neighbours may lie.
+  /// `axis` is the axis of the rows along which neighbours may lie.
   Finder(plan::KernelOp kernel, const Steps &steps, unsigned axis) : kernel(kernel), steps(steps), axis(axis) {
     ArrayRef<Size> rows = steps.form.rows;
     std::optional<Size> between = product(rows.drop_front(axis + 1));
@@ -112,7 +113,7 @@ private:
     whole |= !own && readsMade(value); // of which there is what the chunks of columns so far have made
   }
 
-  /// Whether something that a step makes is read for a value.
+  /// Whether computing a value reads something that a step makes.
   bool readsMade(Value value) {
     Operation *op = value.getDefiningOp();
     if (!op || steps.isStored(value))
@@ -123,7 +124,7 @@ private:
     return made[value] = reads;
   }
 
-  /// Elements from column to column, if those of successive rows are neighbours.
+  /// The stride from column to column, if the elements of successive rows are neighbours.
   std::optional<int64_t> strideIfTransposed(Value value, AffineMap access) {
     if (!isa<BlockArgument>(value))
       return std::nullopt;
@@ -145,7 +146,7 @@ private:
     return transposed ? std::optional(alongColumns) : std::nullopt;
   }
 
-  /// How large a block is, and where its copies lie; false where it would be too large.
+  /// Sets the size of a block and the places of its copies; false where it would be too large.
   bool layOut() {
     int64_t element = 1;             // the largest
     std::optional<int64_t> most = 0; // columns, where they are known
@@ -182,7 +183,8 @@ private:
         operand.pitch = *most;
       } else {
         operand.pitch = found.columns ? *found.columns : llvm::alignTo(operand.columns.getFixed(), lanes);
-        // A line more keeps rows off the same cache set, and what is stored behind the last column off the next row.
+        // Another cache line keeps rows off the same cache set, and what is stored behind the last column off the next
+        // row.
         if (operand.pitch % 256 == 0 || !operand.columns.isFixed())
           operand.pitch += lanes;
       }

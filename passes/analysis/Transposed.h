@@ -12,32 +12,32 @@ namespace tutti {
 struct Step;
 struct Steps;
 
-/// What a CPU copies, transposing it in registers, before a block of rows reads it. Element by element it would touch a
-/// line for each.
+/// Operands that a CPU copies, transposed in registers, before a block of rows reads them. Reading them element by
+/// element would touch a cache line for each.
 struct TransposedReads {
   struct Operand {
     mlir::Value value;
     mlir::AffineMap access;        ///< from the kernel's index space
-    Size columns;                  ///< that a row reads
+    Size columns;                  ///< how many a row reads
     int64_t stride;                ///< elements from column to column
-    int64_t offset = 0, pitch = 0; ///< the copy: bytes in the memory for it, elements from row to row
+    int64_t offset = 0, pitch = 0; ///< the copy's place in bytes, and its row stride in elements
   };
   llvm::SmallVector<Operand> operands;
-  /// Rows whose elements are neighbours: those along an axis of the kernel's rows, so many, `step` rows apart.
+  /// The rows whose elements are neighbours: `length` rows along axis `axis` of the kernel's rows, `step` rows apart.
   unsigned axis = 0;
   int64_t length = 0, step = 1;
-  /// A block: rows, and columns if not all.
+  /// The size of a block: its rows, and its columns unless it has all.
   int64_t rows = 0;
   std::optional<int64_t> columns;
-  /// The rows are few elements each, and lie end to end in all that a block reads and writes: it is one long row.
+  /// Whether rows of few elements lie end to end in all that a block reads and writes, which so is one long row.
   bool endToEnd = false;
   int64_t bytes = 0; ///< of all copies
 
-  /// What the steps that are written row by row read so; their values have places.
+  /// The operands that rows steps read transposed; the values of `steps` have places.
   static TransposedReads of(plan::KernelOp kernel, const Steps &steps);
-  /// Those that some of the steps read.
+  /// The operands that some of the steps read.
   llvm::SmallVector<Operand> readBy(plan::KernelOp kernel, const Steps &steps, llvm::ArrayRef<Step> some) const;
-  /// Rows that tasks should have a multiple of.
+  /// The number that the rows of a task should be a multiple of.
   int64_t quantum() const { return std::min<int64_t>(length, lanes) * step; }
 };
 

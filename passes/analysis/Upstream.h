@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a value is made of.
+// Searches through the ops that a value is made of.
 #ifndef TUTTI_PASSES_ANALYSIS_UPSTREAM_H
 #define TUTTI_PASSES_ANALYSIS_UPSTREAM_H
 
@@ -11,9 +11,9 @@
 
 namespace tutti {
 
-/// Whether a value, or one that it is made of, is what is looked for. `look`: true, it is; false, look no further
-/// there; nothing, at the operands of what makes it. No more than `most` values are looked at: a pattern asks for each
-/// op of a graph, whose chains are as long as users like.
+/// Whether a search from a value through the operands of its producers finds what `look` looks for. `look` returns
+/// true: found; false: go no further there; nothing: go on at the operands of the producer. At most `most` values are
+/// visited, since a pattern searches for each op of a graph, whose chains are as long as users like.
 inline bool isFoundUpstream(mlir::Value value, llvm::function_ref<std::optional<bool>(mlir::Value)> look,
                             size_t most = SIZE_MAX) {
   llvm::SmallVector<mlir::Value> open = {value};
@@ -32,10 +32,10 @@ inline bool isFoundUpstream(mlir::Value value, llvm::function_ref<std::optional<
   return false;
 }
 
-/// Values that a pattern looks at: more are in no kernel.
+/// The most values that a pattern visits: more are in no kernel.
 constexpr size_t mostUpstream = 256;
 
-/// Whether maps make x of a contraction.
+/// Whether x is a contraction, or maps of one.
 inline bool isOfContraction(mlir::Value x) {
   auto look = [](mlir::Value value) -> std::optional<bool> {
     mlir::Operation *op = value.getDefiningOp();

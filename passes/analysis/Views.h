@@ -8,8 +8,8 @@
 
 namespace tutti {
 
-/// What an op is a view of: a reshape's operand, and what is replicated where the model has one member. Null for any
-/// other op.
+/// The value that an op is a view of: the operand of a reshape, and of a replicate where the model has one member. Null
+/// for any other op.
 inline mlir::Value viewed(mlir::Operation *op) {
   if (auto reshape = llvm::dyn_cast_or_null<ReshapeOp>(op))
     return reshape.getX();
@@ -18,14 +18,14 @@ inline mlir::Value viewed(mlir::Operation *op) {
     return nullptr;
   return getMembers(op->getParentOfType<mlir::ModuleOp>()) == 1 ? replicate.getX() : nullptr;
 }
-/// What a value is a view of, by way of any number of views; of no view, itself.
+/// The value behind any number of views; for a value that is no view, the value itself.
 inline mlir::Value throughViews(mlir::Value value) {
   while (mlir::Value whole = viewed(value.getDefiningOp()))
     value = whole;
   return value;
 }
 
-/// What lies in memory that a value is a view or, of a group, a part of, which its kernel finds through a table.
+/// The value in memory that a value is a view of or, in a group, a part of. A kernel finds its part through a table.
 inline mlir::Value wholeOf(mlir::Value value) {
   value = throughViews(value);
   auto part = value.getDefiningOp<PartOp>();

@@ -73,7 +73,8 @@ private:
   }
 };
 
-/// A move that others read as it is, or in another shape: none of them could have it in a kernel of theirs.
+/// Whether a move is read as it is, or in another shape, by all its readers: none of them could have it in a kernel of
+/// theirs.
 bool isNeverFused(MapOp move) {
   return !staysInKernel(move) && llvm::all_of(move->getUsers(), llvm::IsaPred<ReshapeOp, func::ReturnOp>);
 }

@@ -15,11 +15,11 @@ namespace tutti {
 
 namespace {
 
-/// Fewer rows that read the same columns, or fewer columns, leave most of a tile empty.
+/// The fewest rows that read the same columns, and the fewest columns: fewer leave most of a tile empty.
 constexpr int64_t leastRows = 4, leastColumns = 4;
-/// Terms of a sum that is moved once more to where it belongs.
+/// The fewest terms of a sum for its result to be transposed once more.
 constexpr int64_t leastTerms = 4;
-/// Products that an element should take part in for each time that it is copied.
+/// The fewest products that an element takes part in for each time that it is copied.
 constexpr int64_t leastUses = 8;
 
 bool isAtLeast(const Size &size, int64_t least) { return !size.isFixed() || size.getFixed() >= least; }
@@ -35,7 +35,8 @@ using LabelSizes = std::map<char, Size>;
 /// A contraction as a product of rows and columns: terms are added in the order that they had.
 class Spelling {
 public:
-  /// With the operands in the other order, if `swapped`, and one of the right operand's labels as columns.
+  /// Spells the contraction with the operands in the other order, if `swapped`, and one of the right operand's labels
+  /// as columns.
   Spelling(const ContractSpec &given, bool swapped, char column)
       : summed(given.contracted()), swapped(swapped),
         operands{swapped ? given.rhs : given.lhs, swapped ? given.lhs : given.rhs} {
@@ -54,13 +55,14 @@ public:
   bool isCopied[2] = {false, false};
   std::string result;
 
-  /// What is written, whether columns are as few as a call has them, and whether they are read transposed.
+  /// The cost of a spelling, compared in this order: copies, a transposed result, a number of columns that a call
+  /// decides, columns that are read transposed.
   auto cost(const LabelSizes &sizes) const {
     bool isFixed = sizes.at(result.back()).isFixed();
     return std::tuple(isCopied[0] + isCopied[1], isTurned, !isFixed, operands[1].back() == summed.back());
   }
 
-  /// One label instead of those summed over.
+  /// The labels with one in place of those summed over.
   std::string inOne(StringRef labels) const {
     std::string one = labels.str();
     size_t place = one.find(summed);
@@ -138,7 +140,7 @@ struct SpellAsProduct : OpRewritePattern<ContractOp> {
   }
 
 private:
-  /// Elements that labels have; nothing if they are too many to count.
+  /// The number of elements that labels have; nothing if they are too many to count.
   static std::optional<Size> count(StringRef labels, const LabelSizes &sizes) {
     return product(llvm::map_to_vector(labels, [&](char label) { return sizes.at(label); }));
   }

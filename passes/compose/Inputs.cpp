@@ -20,7 +20,7 @@ namespace {
 /// The maps of inputs and parameters that a value of one shape is made of, each of that shape, and nobody else reads.
 class Makers {
 public:
-  /// Nothing where the value is made of anything else, or nothing is made.
+  /// The makers of a value; nothing where it is made of anything else, or is not made.
   static std::optional<Makers> of(Value value, Operation *reader) {
     Makers makers;
     makers.sizes = getSizes(typeOf(value));
@@ -33,7 +33,7 @@ public:
     return makers;
   }
 
-  /// Each behind what it reads.
+  /// The maps, each behind what it reads.
   ArrayRef<MapOp> inOrder() const { return maps.getArrayRef(); }
 
   /// Whether an operand has the shape, too, and each element is read at its own place.
@@ -76,8 +76,8 @@ private:
   }
 };
 
-/// Whether each reader may have the rows of what makes the value: the operands of a product of two values lie as it
-/// wants them (Products.cpp).
+/// Whether each reader takes its operand in whatever rows it is made. The operands of a product of two values do not
+/// count: they lie as the product wants them (Products.cpp).
 bool isReadByRows(Operation *op) {
   return llvm::all_of(op->getUsers(), [](Operation *user) {
     auto contract = dyn_cast<ContractOp>(user);
@@ -87,11 +87,11 @@ bool isReadByRows(Operation *op) {
   });
 }
 
-/// How what nobody makes is read in another shape: as it lies, or as a view, which has that shape, too.
+/// How an input or parameter is read in another shape: as it lies, or as a view, which has that shape, too.
 enum class Given : bool { asItLies, asView };
 
-/// Where the makers of a value read their operands, if they are computed in another shape, each element at `place` of
-/// the one that they have; nothing where they cannot be.
+/// The accesses with which the makers of a value read their operands, if they are computed in another shape, each
+/// element at `place` of the one that they have; nothing where they cannot be.
 using Accesses = llvm::DenseMap<MapOp, SmallVector<AffineMap>>;
 std::optional<Accesses> accessesAt(const Makers &makers, AffineMap place, ArrayRef<Size> sizes, Given given) {
   Accesses accesses;
@@ -159,13 +159,14 @@ private:
            to.columns.getFixed() < std::min(from.columns.getFixed(), mostPacked);
   }
 
-  /// Whether rows that squares of registers transpose (Transposed.h) would be taken together element by element.
+  /// Whether an operand whose rows registers transpose in squares (Transposed.h) would be gathered element by element.
   static bool losesTurn(MapOp map, unsigned operand, AffineMap now) {
     RankedTensorType from = typeOf(map.getInputs()[operand]);
     return TargetTraits::of(map).hasWorkMemory && isTurn(map.getAccess(operand), from) && !isTurn(now, from);
   }
 
-  /// Rows by runs of columns, if there are any, are long ones, where a division a lane would be left of others.
+  /// Whether an access reads rows by no runs of columns, or by long ones: short ones would leave a division in each
+  /// lane.
   static bool canRead(AffineMap access, ReshapeOp op) {
     llvm::SmallSetVector<int64_t, 2> runs;
     if (access.getNumDims() > 0)
@@ -216,7 +217,7 @@ struct RowsOfTable : OpRewritePattern<ReshapeOp> {
   }
 };
 
-/// Each gather has what makes its indices for itself, where that is little: then it is part of it.
+/// Each gather gets its own copy of the map that makes its indices, where that is cheap: then the map is part of it.
 struct OwnIndices : OpRewritePattern<GatherOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
@@ -229,7 +230,8 @@ struct OwnIndices : OpRewritePattern<GatherOp> {
   }
 };
 
-/// What makes a gather's indices reads what has been moved where it was, also within a row: it is in no row's kernel.
+/// The map that makes a gather's indices reads the operand of a move instead, also of one within a row: the map is in
+/// no row's kernel.
 struct IndicesWhereTheyWere : OpRewritePattern<GatherOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {

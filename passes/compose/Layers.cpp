@@ -35,8 +35,8 @@ bool isOfLayers(Value x) {
   return isFoundUpstream(x, look, mostUpstream);
 }
 
-/// Maps that end in one and read, at its own place, what has been moved like something: where x is moved, x *
-/// logistic(x) is two.
+/// The maps that end in `last` and read, at their own places, what a move, or one like it, has moved: where x is moved,
+/// x * logistic(x) is two such maps.
 class MapsBehindMove {
 public:
   MapOp move;
@@ -167,7 +167,7 @@ private:
         auto other = input.getDefiningOp<MapOp>();
         std::optional<int64_t> before = behind.columnsBefore(map, i);
         bool isOfThem = other && behind.maps.contains(other);
-        // Of another move there would be two; and who reads one of the maps elsewhere reads other columns.
+        // With another move there would be two of them; and a reader of one of the maps elsewhere reads other columns.
         if (isOfThem ? !isOwnPlace(map.getAccess(i), other.getType(), map.getType())
                      : !before && other && other.isMove() && !staysInKernel(other))
           return failure();
@@ -193,7 +193,7 @@ private:
       rewriter.eraseOp(map);
     return success();
   }
-  /// Of a layer, or of the elements of windows, which are more than there are windows.
+  /// Whether x is computed of a layer, or of the elements of windows, which are more than there are windows.
   static bool isComputed(Value x) {
     auto own = x.getDefiningOp<MapOp>();
     if (!own || own.isMove() || isOfLayers(x))
@@ -216,7 +216,8 @@ private:
     results.back() = results.back() + before;
     return AffineMap::get(own.getNumDims(), 0, results, own.getContext());
   }
-  /// What is read at places of the move's result, at those of its operand; nothing where they do not say it.
+  /// The access of what is read by the axes of the move's result, by those of its operand; nothing where these do not
+  /// determine it.
   static std::optional<AffineMap> byAxesOf(AffineMap move, AffineMap access, ArrayRef<Size> from, ArrayRef<Size> to) {
     std::optional<AffineMap> plain = withoutSymbols(access);
     if (!plain)
@@ -252,7 +253,7 @@ struct ConcatBeforeColumnsMove : OpRewritePattern<ConcatOp> {
     }
     if (llvm::none_of(parts, [](const Part &part) { return isOfLayers(part.x); }))
       return failure();
-    // In the rows of the first.
+    // The result is put together in the rows of the first part.
     Type element = op.getType().getElementType();
     Sizes rows = getSizes(typeOf(parts.front().x)), turned;
     rows.pop_back();
@@ -274,8 +275,8 @@ struct ConcatBeforeColumnsMove : OpRewritePattern<ConcatOp> {
   }
 
 private:
-  /// What a move has turned: all rows of x, and `columns` of its columns from `first` on. `order` is that of the
-  /// result's axes as they lie in x.
+  /// The part of x that a move has turned: all rows, and `columns` of the columns from `first` on. `order` is that of
+  /// the result's axes as they lie in x.
   struct Part {
     Value x;
     SmallVector<unsigned> order;
@@ -318,8 +319,8 @@ private:
   };
 };
 
-/// The largest or the smallest of what a transposition has turned is found along x's own axes: neighbours are read as
-/// neighbours. The axes that stay must do so in their order. Sums are not, whose bits depend on theirs.
+/// A maximum or minimum of a transposed x is taken along x's own axes, so that neighbours are read as neighbours. The
+/// axes that stay must do so in their order. Sums stay as they are: their bits depend on their order.
 struct ReduceBeforeColumnsMove : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {

@@ -27,7 +27,7 @@ bool termsAreNeighbours(AffineMap access) {
   return plain->compose(place) == first;
 }
 
-/// Whether rows are of a layer that takes sixteen terms of a row at a time for some of its columns.
+/// Whether rows are read by a layer that takes sixteen terms of a row at a time for some of its columns.
 bool isReadByLanes(MapOp rows) {
   return TargetTraits::of(rows).readsInPlace && llvm::any_of(rows->getUses(), [](OpOperand &use) {
            auto layer = dyn_cast<ContractOp>(use.getOwner());
@@ -83,7 +83,7 @@ struct Before {
   }
 };
 
-/// A move of what a reshape or another move has moved.
+/// A move of a reshape's or another move's result becomes one move.
 struct MoveOnce : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
@@ -95,7 +95,8 @@ struct MoveOnce : OpRewritePattern<MapOp> {
   }
 };
 
-/// A gather of each element so many times, as a picture becomes larger by its nearest neighbours, is a move.
+/// A gather that repeats each element a number of times, as an image becomes larger by its nearest neighbours, becomes
+/// a move.
 struct EachManyTimes : OpRewritePattern<GatherOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
@@ -116,8 +117,8 @@ struct EachManyTimes : OpRewritePattern<GatherOp> {
   }
 };
 
-/// What a move leaves where it was is read there. A result stays a copy of what no kernel computes, or is another
-/// result (tutti-decompose).
+/// A move that moves nothing is replaced by its operand. It stays for a result that is a copy of what no kernel
+/// computes, or of another result (tutti-decompose).
 struct MoveNowhere : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
@@ -136,7 +137,7 @@ struct MoveNowhere : OpRewritePattern<MapOp> {
   }
 
 private:
-  /// Of the model, of a group, or for a head.
+  /// Whether a use is a result of the model or of a group, or for a head.
   static bool isResult(OpOperand &use) {
     Operation *user = use.getOwner();
     return isa<func::ReturnOp, JoinOp, HeadOp>(user) || (viewed(user) && isResult(user->getResult(0)));
@@ -146,7 +147,7 @@ private:
   }
 };
 
-/// A map of what has been moved reads it where it was.
+/// A map of a move's result reads the move's operand instead.
 struct ReadMoved : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
@@ -176,7 +177,7 @@ struct ReadMoved : OpRewritePattern<MapOp> {
   }
 };
 
-/// A reshape of what has been moved, where the move ends a kernel anyway.
+/// A reshape of a move's result becomes a move, where the move ends a kernel anyway.
 struct MoveToShape : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
@@ -194,9 +195,9 @@ struct MoveToShape : OpRewritePattern<ReshapeOp> {
   }
 };
 
-/// f of elements that lie further apart than its result's, as a pool takes of channels that lie side by side, goes
-/// along what is neighbours there, and the smaller result is turned. So does f of what another map makes for it alone,
-/// as they then are one.
+/// A map f of elements that lie further apart than those of its result, as a pool takes of channels that lie side by
+/// side, is computed along the axis that is contiguous there, and the smaller result is transposed. So is f of what
+/// another map makes for it alone, as the two then are one.
 struct ComputeAsRead : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
   static constexpr int64_t leastNeighbours = 8;
@@ -221,8 +222,8 @@ struct ComputeAsRead : OpRewritePattern<MapOp> {
   }
 
 private:
-  /// The axis that what is read lies along, if that is all the same one, not the last, and one operand is larger than
-  /// the result, or made for it.
+  /// The axis of the result along which all operands are contiguous, if it is the same one for all, not the last, and
+  /// one operand is larger than the result, or made for it.
   static std::optional<unsigned> neighboursOf(MapOp op) {
     std::optional<unsigned> along;
     bool isLarger = false, isMadeForIt = false;

@@ -9,30 +9,31 @@
 
 namespace tutti {
 
-/// Moves of what has been moved: one move.
+/// Merges moves that follow each other into one.
 void addMovePatterns(mlir::RewritePatternSet &patterns);
-/// What a move leaves where it was is read there.
+/// Replaces moves that move nothing by their operands.
 void addStillPatterns(mlir::RewritePatternSet &patterns);
-/// Maps read what has been moved where it was.
+/// Lets maps read the operands of moves instead of their results.
 void addReadPatterns(mlir::RewritePatternSet &patterns);
-/// Maps go along what are neighbours in what they read, and reshapes sink below parameters.
+/// Lets maps run along the contiguous axis of what they read, and sinks reshapes below parameters.
 void addShapePatterns(mlir::RewritePatternSet &patterns);
-/// Rows come in the order of the moves before or behind them.
+/// Computes rows in the order that they have before a move, or behind it.
 void addRowOrderPatterns(mlir::RewritePatternSet &patterns);
-/// Maps of a layer's sums are computed before the moves behind it that turn columns to the front.
+/// Computes maps of a layer's sums before the moves behind it that turn columns to the front.
 void addLayerPatterns(mlir::RewritePatternSet &patterns);
-/// Contractions that are no product as they are spelled become one.
+/// Turns contractions that are no product as they are spelled into products.
 void addEinsumPatterns(mlir::RewritePatternSet &patterns);
-/// Products of two values read their operands as these lie.
+/// Lets products of two values read their operands as these lie in memory.
 void addProductPatterns(mlir::RewritePatternSet &patterns);
-/// A single number is computed where it is read.
+/// Computes a single number where it is read.
 void addScalarPatterns(mlir::RewritePatternSet &patterns);
-/// What is computed of inputs alone has the shape in which it is read.
+/// Computes what depends on inputs alone in the shape in which it is read.
 void addInputPatterns(mlir::RewritePatternSet &patterns);
-/// Axes that stay neighbours while others change places are moved as one.
+/// Merges axes that stay neighbours while others change places, so that they are moved as one.
 void addAxisPatterns(mlir::RewritePatternSet &patterns);
 
-/// A map with the body of another, before the rewriter's place: of a type, with inputs and accesses of its own.
+/// Creates a map at the rewriter's place that takes over the body of `map`, with a type, inputs and accesses of its
+/// own.
 MapOp remapped(mlir::PatternRewriter &rewriter, MapOp map, mlir::RankedTensorType type, mlir::ValueRange inputs,
                llvm::ArrayRef<mlir::AffineMap> accesses);
 

@@ -67,8 +67,8 @@ struct ReadTransposed : OpRewritePattern<ContractOp> {
   }
 };
 
-/// What is computed for a product alone lies as its source does, in rows as long as the source's: it joins the source's
-/// kernel, neighbours are read and written as neighbours, and the product reads it transposed or as heads.
+/// A value that is computed for a product alone is laid out as its source is, in rows as long as the source's: it joins
+/// the source's kernel, neighbours are read and written as neighbours, and the product reads it transposed or as heads.
 struct ComputeAsItLies : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
@@ -104,7 +104,8 @@ private:
     unsigned inOne = 1;
     SmallVector<AffineMap> maps; ///< of the axes in that order, the last of them in one
 
-    /// Nothing where they lie so already, or no operand has them all, or two operands lie differently.
+    /// The layout for a map; nothing where its axes lie so already, no operand has them all, or two operands lie
+    /// differently.
     static std::optional<Lie> of(MapOp map) {
       Sizes sizes = getSizes(map.getType());
       Lie lie;
@@ -153,7 +154,7 @@ private:
       return getTensorType(sizes, type.getElementType());
     }
 
-    /// Whether axes in one stay so: a move that is no part of its source's kernel would be one with the reshape behind
+    /// Whether merged axes stay so: a move that is no part of its source's kernel would be one with the reshape behind
     /// it again.
     bool goesTogether(MapOp map, ArrayRef<Size> sizes) const {
       if (inOne == 1 || !map.isMove())
@@ -165,7 +166,7 @@ private:
       return staysInKernel(maps.front(), typeOf(map.getInputs()[0]), type);
     }
 
-    /// Whether an axis is one of those in the last index, or has one place.
+    /// Whether the last index of an access depends on an axis, or the axis has one place.
     static bool isOfLast(AffineMap access, unsigned axis, ArrayRef<Size> sizes) {
       return sizes[axis] == Size(1) || access.getResults().back().isFunctionOfDim(axis);
     }
@@ -174,7 +175,7 @@ private:
     bool bringTogether(MapOp map, ArrayRef<Size> sizes) {
       unsigned rank = order.size(), rows = rank - inOne;
       MLIRContext *context = map.getContext();
-      // Of an element's place in the axis that they lie in, and of its own places.
+      // `inAxis` has the element's place in the merged axis, `own` its own places.
       SmallVector<AffineExpr> inAxis(rank, getAffineConstantExpr(0, context)), own(rank);
       AffineExpr place = getAffineConstantExpr(0, context);
       int64_t step = 1;
@@ -211,8 +212,8 @@ private:
   };
 };
 
-/// Rows that each read other columns of the right operand than their neighbours, but the same as rows further away, are
-/// brought together: a tile multiplies them at once, and its result is transposed.
+/// Rows of a product that each read other columns of the right operand than their neighbours, but the same as rows
+/// further away, are brought together: a tile multiplies them at once, and its result is transposed.
 struct BringRowsTogether : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {

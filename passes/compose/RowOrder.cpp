@@ -36,14 +36,14 @@ struct RowMove {
   }
 
   AffineMap access(MLIRContext *context) const { return AffineMap::getPermutationMap(order, context); }
-  /// What stands at the operand's axes, at the result's.
+  /// Reorders a list by the operand's axes to one by the result's.
   template <typename T> T moved(const T &atOperand) const {
     T atResult = atOperand;
     for (auto [from, to] : llvm::enumerate(order))
       atResult[to] = atOperand[from];
     return atResult;
   }
-  /// What stands at the result's axes, at the operand's.
+  /// Reorders a list by the result's axes to one by the operand's.
   template <typename T> T before(const T &atResult) const {
     T atOperand = atResult;
     for (auto [from, to] : llvm::enumerate(order))
@@ -58,8 +58,8 @@ private:
   }
 };
 
-/// The operands by whose rows an op computes each of its own by itself, if whatever else it reads is the same for all
-/// rows; nothing for other ops.
+/// The operands of which an op reads, for each row of its result, the same row only, if whatever else it reads is the
+/// same for all rows; nothing for other ops.
 std::optional<SmallVector<unsigned>> rowwise(Operation *op) {
   if (auto contract = dyn_cast_or_null<ContractOp>(op))
     return isRowsTimesWeight(contract) ? std::optional(SmallVector<unsigned>{0}) : std::nullopt;
@@ -82,10 +82,11 @@ std::optional<SmallVector<unsigned>> rowwise(Operation *op) {
   return operands.empty() ? std::nullopt : std::optional(operands);
 }
 
-/// Between two moves; values may be read by several ops each.
+/// The most ops, and the most values, between two moves: values may be read by several ops each.
 constexpr unsigned mostDepth = 16, mostValues = 64;
 
-/// Whether all that becomes of a value row by row is moved in the end, by moves that are launches of their own.
+/// Whether everything that is computed of a value row by row is moved in the end, by moves that are launches of their
+/// own.
 bool isMovedLater(Value value) {
   llvm::SmallSetVector<Value, 8> open;
   open.insert(value);
@@ -162,7 +163,7 @@ struct MapBeforeMove : OpRewritePattern<MapOp> {
   }
 };
 
-/// The same of rows times a weight. Of a left operand that all members share the result has an axis more.
+/// The same rewrite for rows times a weight. Of a left operand that all members share the result has an axis more.
 struct LayerBeforeMove : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {

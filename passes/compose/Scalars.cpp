@@ -14,10 +14,11 @@ namespace tutti {
 
 namespace {
 
-/// What is done once more for every element that reads it, and what a map comes to: numbers of numbers can be many.
+/// The most operations that are repeated for every element that reads a number, and the most of a map: numbers of
+/// numbers can be many.
 constexpr size_t mostOperations = 16, mostTogether = 64;
 constexpr unsigned mostOperands = 4;
-/// Of a number; and all of them are looked at for each.
+/// The most readers of a number: all of them are looked at for each.
 constexpr unsigned mostReaders = 64;
 
 size_t operationsOf(MapOp map) { return map.getBody().front().getOperations().size(); }
@@ -38,7 +39,7 @@ bool addReaders(Value value, size_t most, llvm::SmallPtrSetImpl<Operation *> &re
   });
 }
 
-/// A number, made of a few others.
+/// Whether a map makes a number of a few others.
 bool makesNumber(MapOp maker) {
   return maker && !maker.isMove() && isNumber(maker) && llvm::all_of(maker.getInputs(), isNumber) &&
          maker.getInputs().size() <= mostOperands && operationsOf(maker) <= mostOperations;

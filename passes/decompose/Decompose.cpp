@@ -52,7 +52,7 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
 private:
   FrozenRewritePatternSet toSimpler, toMaps;
 
-  /// Whether x times this sigmoid of x is all that becomes of it: SiLU.
+  /// Whether every user of a sigmoid of x multiplies it by x: SiLU.
   static bool isGate(SigmoidOp op) {
     Value x = op.getX(), gate = op.getResult();
     return llvm::all_of(op->getUsers(), [&](Operation *user) {
@@ -61,8 +61,8 @@ private:
     });
   }
 
-  /// A result, of the model or of a group, that is an argument, a parameter, a view of one, or another result too, is
-  /// copied.
+  /// Copies each result, of the model or of a group, that is an argument, a parameter, a view of one, or another result
+  /// too.
   void computeEveryResult(func::FuncOp function) {
     auto ret = cast<func::ReturnOp>(function.getBody().back().getTerminator());
     OpBuilder builder(ret);
@@ -85,7 +85,7 @@ private:
       builder.setInsertionPoint(operand.getOwner());
       operand.set(MapOp::create(builder, operand.getOwner()->getLoc(), operand.get()));
     }
-    // So is a parameter of each member that a head is of: a kernel has the parameters of its own member.
+    // A parameter of each member that a head reads is copied, too: a kernel has the parameters of its own member.
     DenseMap<Value, Value> copies;
     for (auto head : function.getOps<HeadOp>()) {
       Value x = head.getX();

@@ -9,15 +9,15 @@
 
 namespace tutti {
 
-/// Tensor ops on fewer types, and reshapes that come last (Simpler.cpp).
+/// Rewrites tensor ops to ones on fewer types, and puts reshapes last (Simpler.cpp).
 void addSimplerPatterns(mlir::RewritePatternSet &patterns);
-/// What is then pointwise or a layout, as maps (Maps.cpp).
+/// Turns ops that are then pointwise or a layout into maps (Maps.cpp).
 void addMapPatterns(mlir::RewritePatternSet &patterns);
-/// Windows of images that have a margin, before maps; windows of images, as maps and gathers (Windows.cpp).
+/// Gives images of windows their margin, before maps; turns windows of images into maps and gathers (Windows.cpp).
 void addMarginPatterns(mlir::RewritePatternSet &patterns);
 void addWindowPatterns(mlir::RewritePatternSet &patterns);
 
-/// The one value of a constant whose elements are all equal, as scalar code has it; null of any other value.
+/// The value of a constant whose elements are all equal, as an attribute of scalar code; null for any other value.
 mlir::TypedAttr splatOf(mlir::Value value);
 
 } // namespace tutti

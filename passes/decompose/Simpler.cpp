@@ -111,8 +111,8 @@ struct ReduceInRow : OpRewritePattern<ReduceOp> {
   }
 };
 
-/// A transposed value that would be rows times a weight if it were read as it lies is: their sums have an order of
-/// their own, the same on every target.
+/// Reads transposed operands as they lie, where the contraction is rows times a weight then: those sums have an order
+/// of their own, the same on every target.
 struct FoldTranspose : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
@@ -137,9 +137,9 @@ struct FoldTranspose : OpRewritePattern<ContractOp> {
   }
 };
 
-/// A number of each row of one operand and the one row of the other that belongs to it, "bcp,bncp->bnc": no tile has
-/// more than one row or column of it. It is a product of elements, summed along their rows. Of the member's own labels
-/// it goes by, so that sums keep their order whichever operands members share.
+/// A contraction of each row of one operand with the one row of the other that belongs to it, "bcp,bncp->bnc", becomes
+/// a product of elements, summed along their rows: no tile would have more than one row or column. The member's own
+/// labels decide it, so that sums keep their order whichever operands members share.
 struct SumOfProducts : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
@@ -192,9 +192,9 @@ private:
   }
 };
 
-/// How an op that combines elements is made of ops on fewer types. Sums of 16-bit floats are float32's, which holds
-/// each of them exactly, rounded once at their end. Of unsigned integers sums and products have the bits of signed
-/// ones, and the order is that of signed ones whose top bit is turned.
+/// An op that combines elements becomes ops on fewer types. 16-bit floats are summed in float32, which holds each of
+/// them exactly, and rounded once at the end. Sums and products of unsigned integers have the bits of signed ones;
+/// their order is that of signed ones whose top bit is flipped.
 struct OnFewerTypes : OpInterfaceRewritePattern<CombineOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(CombineOpInterface op, PatternRewriter &rewriter) const override {
@@ -228,7 +228,7 @@ private:
     return type.getElementType() == element ? x
                                             : CastOp::create(builder, loc, getTensorType(getSizes(type), element), x);
   }
-  /// x with its top bits turned.
+  /// x with its top bits flipped.
   static Value turned(OpBuilder &builder, Location loc, Value x) {
     Type element = typeOf(x).getElementType();
     APInt top = APInt::getSignMask(element.getIntOrFloatBitWidth());
@@ -333,7 +333,7 @@ struct ReduceChosen : OpRewritePattern<ReduceOp> {
   }
 
 private:
-  /// The places of an axis that an op takes, if it takes all of the others.
+  /// The places along an axis that a gather or slice takes, if it takes all places of the other axes.
   static std::optional<SmallVector<int64_t>> chosenAlong(Operation *producer, int64_t axis) {
     SmallVector<int64_t> places;
     if (auto gather = dyn_cast<GatherOp>(producer)) {
@@ -362,8 +362,8 @@ private:
   }
 };
 
-/// A concat of many as a concat of concats: what one of them takes to emit, and to find an element's operand, is
-/// bounded.
+/// A concat of many operands becomes a concat of concats, which bounds what one of them takes to emit, and to find an
+/// element's operand.
 struct ConcatInParts : OpRewritePattern<ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
   static constexpr size_t most = 64;

@@ -14,8 +14,8 @@ namespace tutti {
 namespace {
 
 /// The windows' elements at `places` of x (rows, image, channels), 0 where a place is -1: as (rows, windows, elements
-/// channels). Where channels are few and the image is small, it is one long row, whose elements have an index each;
-/// else there is a row of channels for each element.
+/// channels). Where channels are few and the image is small, the gather is of one long row, whose elements have an
+/// index each; else there is a row of channels for each element.
 Value gathered(PatternRewriter &rewriter, Location loc, Value x, int64_t windows, ArrayRef<int64_t> places) {
   Sizes sizes = getSizes(typeOf(x));
   Type element = typeOf(x).getElementType();
@@ -63,8 +63,8 @@ Value gathered(PatternRewriter &rewriter, Location loc, Value x, int64_t windows
   return shaped(y, result);
 }
 
-/// The image x (rows, image, channels) with its margin, line by line: what all lines have alike, runs of neighbours and
-/// of zeros, is copied as it is. Where runs are short, element by element.
+/// The image x (rows, image, channels) with its margin, line by line: runs of neighbours and of zeros that all lines
+/// have alike are copied whole. Where runs are short, elements are gathered one by one.
 Value withMargin(PatternRewriter &rewriter, Location loc, Value x, ArrayRef<WindowAxis> margin, Outside outside) {
   constexpr size_t mostRuns = 32;
   constexpr int64_t shortest = 16; // elements of a run, on average
@@ -112,7 +112,7 @@ Value withMargin(PatternRewriter &rewriter, Location loc, Value x, ArrayRef<Wind
   return ReshapeOp::create(rewriter, loc, getTensorType(sizes, element), all);
 }
 
-/// Where an element of the windows, none of which leaves the image, lies in x (rows, image, channels).
+/// The place in x (rows, image, channels) of an element of the windows, none of which leaves the image.
 AffineMap placeOf(WindowsOp op, ArrayRef<WindowAxis> axes) {
   MLIRContext *context = op.getContext();
   RankedTensorType type = typeOf(op.getResult());
@@ -146,7 +146,7 @@ struct WindowsOfMargin : OpRewritePattern<WindowsOp> {
     if (!margin || margin.getCount() != op.getImage() ||
         !llvm::all_of(margin.axes(), [](const WindowAxis &along) { return along.isMargin(); }))
       return failure();
-    // Where they leave the margin, too, both have to be surrounded by zeros.
+    // Windows that leave the margin, too, need zeros around both.
     bool leaves = llvm::any_of(op.axes(), [](const WindowAxis &along) { return along.leavesImage(); });
     if (leaves && (op.getOutside() != Outside::zero || margin.getOutside() != Outside::zero))
       return failure();

@@ -10,14 +10,14 @@ namespace tutti {
 
 namespace {
 
-// Where columns are so many, or fill vectors, rows are long enough; longer ones would be fewer tasks.
+// Rows with so many columns, or whose columns fill vectors, are long enough; longer ones would be fewer tasks.
 constexpr int64_t vectorColumns = 16, fewColumns = 64, mostColumns = 1024;
 
 class Joiner {
 public:
   explicit Joiner(plan::KernelOp kernel) : kernel(kernel), block(kernel.getBody().front()) {}
 
-  /// Whether two axes became one.
+  /// Merges two axes, and returns whether it could.
   bool run() {
     if (!findAxes())
       return false;
@@ -43,8 +43,8 @@ public:
 private:
   plan::KernelOp kernel;
   Block &block;
-  int64_t rows = 0, columns = 0; ///< of the two axes
-  /// Of an argument that has both axes, the first of them; nothing of one that is read at several pairs of axes.
+  int64_t rows = 0, columns = 0; ///< the lengths of the two axes
+  /// The first of the two axes in each argument that has both; nothing in one that is read at several pairs of axes.
   llvm::DenseMap<Value, std::optional<unsigned>> places;
   llvm::SmallPtrSet<Value, 8> linear, apart; ///< arguments that are read along one axis, and along two
 
@@ -66,7 +66,7 @@ private:
            type.getDimSize(rank - 2) == rows && type.getDimSize(rank - 1) == columns;
   }
 
-  /// An access without the dimensions of the two axes that are one element.
+  /// The access of an operand, with 0 for those of the two axes that are one element.
   std::optional<AffineMap> accessOf(MapOp map, unsigned operand) const {
     std::optional<AffineMap> access = withoutSymbols(map.getAccess(operand));
     if (!access)
@@ -79,13 +79,13 @@ private:
     return access;
   }
 
-  /// Whether an index grows evenly with the elements of both axes, one after the other.
+  /// Whether an index is linear in the merged axis, on which the elements of both axes lie one after the other.
   bool isLinear(AffineExpr index, unsigned dims) const {
     std::optional<int64_t> byRow = slope(index, dims - 2), byColumn = slope(index, dims - 1);
     return byRow && byColumn && (rows == 1 || columns == 1 || *byRow == *byColumn * columns);
   }
 
-  /// The first of two axes of an operand that are both axes, as they are.
+  /// The operand's axis that is the row axis, if the columns follow it and both are read as they are.
   std::optional<unsigned> placeOf(AffineMap access, RankedTensorType from) const {
     unsigned dims = access.getNumDims();
     auto isDim = [&](AffineExpr index, unsigned dim, int64_t size) {

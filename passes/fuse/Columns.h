@@ -7,7 +7,7 @@
 
 namespace tutti {
 
-/// Makes the last axis of rows and the columns of a kernel of maps one axis, where columns fill no vectors and every
+/// Merges the last row axis and the columns of a kernel of maps into one axis, where columns fill no vectors and every
 /// map treats both alike: an image of 8 x 8 has 64 columns then. Arguments and yielded values get the shapes that go
 /// with it, of the same elements in the same order.
 void joinColumns(plan::KernelOp kernel);

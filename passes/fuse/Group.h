@@ -13,13 +13,13 @@ namespace tutti {
 
 /// Ops of one function, in its order.
 struct Group {
-  RowForm form; ///< whose rows all of the ops have; a head's are those of the members it reads
+  RowForm form; ///< the rows that all ops have; a head counts by the rows of the members it reads
   llvm::SmallVector<mlir::Operation *> ops;
-  /// Those whose results are stored although no other group reads them: too wide for a task's own memory.
+  /// Ops whose results are stored although no other group reads them, since they are too wide for a task's own memory.
   llvm::SmallPtrSet<mlir::Operation *, 4> stored;
 };
 
-/// What a group reads of others, and what others read of it.
+/// The values that a group reads of others, and those that others read of it.
 struct GroupPorts {
   llvm::SetVector<mlir::Value> inputs, results;
 
@@ -27,7 +27,7 @@ struct GroupPorts {
   int64_t count() const { return inputs.size() + results.size(); }
 };
 
-/// The kernel of a group, of copies of its ops: these stay as they are. It is in no module yet, and has no schedule.
+/// A kernel made of copies of the ops of a group, which stay as they are. It is in no module yet, and has no schedule.
 struct Outline {
   GroupPorts ports;        ///< what the kernel's arguments and yielded values stand for
   plan::KernelOp kernel;   ///< the caller's, to put into a module or to erase

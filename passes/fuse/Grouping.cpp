@@ -22,7 +22,7 @@ namespace tutti {
 
 namespace {
 
-/// A kernel that has so many ops is full: emitting one goes as deep as its chains are long, and takes long.
+/// The most ops of a kernel: emitting it recurses as deep as its chains are long, and takes long.
 constexpr size_t mostOps = 1000;
 
 /// Groups, by their numbers.
@@ -30,17 +30,18 @@ using Groups = llvm::SparseBitVector<>;
 
 /// A group while ops join it.
 struct Growing : Group {
-  Groups needs;                             ///< that must have run before, transitively
+  Groups needs;                             ///< groups that must have run before, transitively
   int64_t scratch = 0;                      ///< bytes for a row, when they were last counted
   int64_t since = 0;                        ///< what the results of later ops would take
-  size_t phases = 0;                        ///< of rows, among its ops
-  llvm::DenseSet<Operation *> behindPhases; ///< these, and what is made of their results
+  size_t phases = 0;                        ///< how many row phases it has
+  llvm::DenseSet<Operation *> behindPhases; ///< its row phases, and what is made of their results
 };
 
-/// Of what an op makes for a row, in elements; its length may depend on the call.
+/// The columns of an op's result; their number may depend on the call.
 Size columnsOf(Operation *op) { return RowForm::of(typeOf(op->getResult(0))).columns; }
 
-/// What a task has of memory for the values of a row. Those whose length depends on the call are stored, everywhere.
+/// The memory that a task has for the values of a row. Values whose length depends on the call are stored, on every
+/// target.
 class Room {
 public:
   explicit Room(ModuleOp module) : bound(getScratchPerRow(module)), module(module) {}
@@ -65,7 +66,7 @@ public:
     return all;
   }
 
-  /// Whether what was counted of the group is all that there is to know.
+  /// Whether the count of a group is complete: no op has joined it since, and all lengths are fixed.
   static bool isCounted(const Growing &group) {
     return group.since == 0 && llvm::all_of(group.ops, [](Operation *op) { return columnsOf(op).isFixed(); });
   }
@@ -93,8 +94,8 @@ public:
   }
 
 private:
-  std::optional<int64_t> bound; ///< bytes for a row; of a CPU's cache there is enough
-  ModuleOp module;              ///< has a kernel more while it is measured
+  std::optional<int64_t> bound; ///< bytes for a row; none on a CPU, whose cache is enough
+  ModuleOp module;              ///< has another kernel while a group is measured
   bool countsAlways = false;
 
   static constexpr int64_t unboundedBytes = INT64_MAX / 4; ///< sums of three are numbers still
@@ -111,8 +112,8 @@ private:
 
   struct Measured {
     int64_t scratch;      ///< bytes for a row
-    Operation *widest;    ///< whose result takes the most of them; null where all are of one column
-    Operation *unbounded; ///< one whose result has no fixed length, and would have to be kept; null if there is none
+    Operation *widest;    ///< the op whose result takes the most of them; null where all are of one column
+    Operation *unbounded; ///< an op whose result has no fixed length, but would have to be kept; null if there is none
   };
   Measured measure(const Group &group) {
     Outline outline = Outline::of(group, "trial");
@@ -144,7 +145,7 @@ RowForm rowsFormOf(Operation *op) {
   return RowForm::of(typeOf(op->getResult(0)));
 }
 
-/// Whether `op` reads of operand `index`, if that is computed in the same kernel, its own row only.
+/// Whether `op` reads only its own row of operand `index`, if that is computed in the same kernel.
 bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
   RowForm operand = RowForm::of(typeOf(op->getOperand(index)));
   if (!operand.sameRows(form))
@@ -158,12 +159,12 @@ bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
   return cast<KernelOpInterface>(op).readsOwnRow(index);
 }
 
-/// What reads single numbers only, as a margin of zeros does, and a part of each row, wait for the one op that reads
-/// them: another group would have to store them for it.
+/// Ops that wait for their one reader, to join its group: fills, which read single numbers only, as a margin of zeros
+/// does, and moves of a part of each row. Another group would have to store them for it.
 class Waiting {
 public:
   explicit Waiting(Block &ops) {
-    // Whoever reads a chain of them gets all of it at once, and is emitted by as deep a recursion.
+    // The reader of a chain of them gets all of it at once, and is emitted by as deep a recursion.
     constexpr size_t mostInChain = 64;
     llvm::DenseMap<Operation *, size_t> behind; // how many wait for an op, or for one that does
     for (Operation &op : ops)
@@ -186,7 +187,7 @@ public:
 private:
   llvm::DenseMap<Operation *, Operation *> readers;
 
-  /// Null where an op does not wait.
+  /// The op that an op waits for; null where it does not wait.
   static Operation *readerOf(Operation *op) {
     auto map = dyn_cast<MapOp>(op);
     if (!map || !map->hasOneUse() || isReadThrough(map))
@@ -211,7 +212,8 @@ public:
 
   FailureOr<std::vector<Group>> run() {
     placeAll();
-    // Of long groups scratch memory is counted now and then, not with each op. Where that let too many in, it is.
+    // Scratch memory of long groups is counted now and then, not with each op. Where that let too many in, it is
+    // counted with each.
     if (!allHold()) {
       groups.clear();
       groupOf.clear();
@@ -236,8 +238,8 @@ private:
   const TargetTraits &target;
   Room room;
   Waiting waiting;
-  int64_t mostPorts; ///< of a kernel
-  bool inPieces;     ///< of the active set: heads, which need all of it, run by themselves
+  int64_t mostPorts; ///< the most buffers of a kernel
+  bool inPieces;     ///< members run in pieces: heads, which need all of them, run by themselves
   std::vector<Growing> groups;
   llvm::DenseMap<Operation *, unsigned> groupOf;
 
@@ -254,11 +256,11 @@ private:
         place(&op);
   }
 
-  /// What ops that are placed together read of others.
+  /// A read by ops that are placed together of a value that others make.
   struct Read {
     OpOperand *operand;
-    std::optional<unsigned> group; ///< that computes it
-    Groups needs;                  ///< that must have run before it is read
+    std::optional<unsigned> group; ///< the group that computes it
+    Groups needs;                  ///< groups that must have run before it is read
   };
   SmallVector<Read> readsOf(ArrayRef<Operation *> ops) {
     SmallVector<Read> reads;
@@ -274,7 +276,8 @@ private:
     return reads;
   }
 
-  /// An op can join a group of which it reads only its own rows, and nothing that runs after it.
+  /// Adds an op to a group, or to a new one. It can join a group of which it reads only its own rows, and nothing that
+  /// runs after it.
   void place(Operation *op) {
     SmallVector<Operation *> ops;
     waiting.addWith(op, ops);
@@ -308,7 +311,7 @@ private:
     }
   }
 
-  /// What an op reads through is part of it, whatever rows that has itself.
+  /// Adds an op with the ops that it reads through, which are part of it, whatever rows they have.
   static void addTo(Growing &group, Operation *op) {
     auto isBehind = [&](Value operand) { return isMadeBehindPhases(group, operand); };
     if (isRowPhase(op) || llvm::any_of(op->getOperands(), isBehind))
@@ -335,8 +338,8 @@ private:
     return needs;
   }
 
-  /// All groups: the youngest first of those with an op whose result this one reads, then the oldest first, since what
-  /// the op is for may have begun in a younger one.
+  /// All groups in the order in which an op tries them: the youngest first of those with an op whose result it reads,
+  /// then the oldest first, since what the op is for may have begun in a younger one.
   SmallVector<unsigned> byPreference(ArrayRef<Read> reads) {
     Groups feeding;
     for (const Read &read : reads)
@@ -352,7 +355,8 @@ private:
     return order;
   }
 
-  /// Of a group that has all its phases, what is not made of their results is for one of the next.
+  /// Whether a group is full for some ops. One that has all its phases takes only what is made of their results; other
+  /// ops are for one of the next groups.
   bool isFull(const Growing &group, ArrayRef<Operation *> ops, ArrayRef<Read> reads) {
     Operation *op = ops.back();
     auto isBehind = [&](const Read &read) { return isMadeBehindPhases(group, read.operand->get()); };
@@ -405,7 +409,7 @@ private:
     return order;
   }
 
-  /// Adds the group, or parts of it that a kernel can have the buffers of; ops read only what comes before them.
+  /// Adds the group, or parts of it with no more buffers than a kernel can have; ops read only what comes before them.
   void addParts(const Group &group, std::vector<Group> &all) {
     int64_t most = llvm::any_of(group.ops, isPanels) ? mostPorts : std::min(mostPorts, target.mostBuffersOfMaps);
     if (group.ops.size() == 1 || GroupPorts::of(group).count() <= most) {

@@ -7,8 +7,8 @@
 
 namespace tutti {
 
-/// All computing ops of a function that has its numerics, in groups, each behind those that it reads. The function
-/// stays as it is.
+/// Divides all computing ops of a function that has its numerics into groups, each behind those that it reads. The
+/// function stays as it is.
 llvm::FailureOr<std::vector<Group>> groupsOf(mlir::func::FuncOp function);
 
 } // namespace tutti

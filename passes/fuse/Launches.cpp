@@ -13,8 +13,8 @@ namespace tutti {
 
 namespace {
 
-/// Each groups the whole function anew. A network has one place or two where that helps; of one kind so many are tried,
-/// fewer where a function has many ops.
+/// The most trials of one kind of rewrite, fewer where a function has many ops. Each trial groups the whole function
+/// anew, and a network has one place or two where that helps.
 constexpr unsigned mostTrials = 8, mostOps = 16000;
 
 unsigned trialsFor(func::FuncOp function) {
@@ -27,9 +27,9 @@ struct Trial {
   func::FuncOp function;
   std::vector<Group> groups;
 
-  /// Takes one of `trials`, unless the rewrite finds nothing to do.
+  /// Tries a rewrite, which takes one of `trials`, unless it finds nothing to do.
   static std::optional<Trial> of(func::FuncOp function, const Rewrite &rewrite, size_t most, unsigned &trials) {
-    // Of a trial that fails nobody hears.
+    // Diagnostics of a trial that fails are dropped.
     ScopedDiagnosticHandler silent(function.getContext(), [](Diagnostic &) { return success(); });
     IRMapping copies;
     OpBuilder builder(function.getContext());

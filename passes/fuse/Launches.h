@@ -11,11 +11,11 @@
 
 namespace tutti {
 
-/// Makes the same values by other ops, which may be fewer groups, and changes no bit. It is tried on a copy of the
-/// function, whose ops and values these are; what it leaves where it fails is thrown away.
+/// A rewrite that computes the same values by other ops, which may be fewer groups, and changes no bit. It is tried on
+/// a copy of the function, whose ops and values `copies` has; where it fails, the copy is thrown away.
 using Rewrite = std::function<llvm::LogicalResult(const mlir::IRMapping &copies)>;
 
-/// The groups of a function (Grouping.h). Rewrites that make them fewer are done before: `function` becomes the one
+/// Returns the groups of a function (Grouping.h) after all rewrites that make them fewer. `function` becomes the copy
 /// that stands in its place.
 llvm::FailureOr<std::vector<Group>> groupsForLaunches(mlir::func::FuncOp &function);
 

@@ -15,15 +15,16 @@ namespace tutti {
 
 namespace {
 
-/// What is repeated is at most this part of what the members compute in any case, or takes no longer than a launch in
-/// the largest call: in the 3 us of one (docs/performance-model.md) an H200 does about so many multiply-adds of layers.
+/// The limits of what is repeated: this part of what the members compute in any case, or what takes no longer than a
+/// launch in the largest call. In the 3 us of a launch (docs/performance-model.md) an H200 does about so many
+/// multiply-adds of layers.
 constexpr double smallPart = 1. / 24, launchWorth = 1 << 25;
-/// As many of these takes an element that shared memory hands from one step to the next.
+/// Multiply-adds that take as long as shared memory takes to hand an element from one step to the next.
 constexpr double handedOn = 24;
-/// Rows of more elements leave a block too little shared memory, and are long to go through.
+/// The longest row that is repeated: longer ones leave a block too little shared memory, and are long to go through.
 constexpr int64_t widest = 256;
-/// A layer that all members share stays one: that is what it is for. One of fewer terms is how features are made of
-/// coordinates, as Fourier features are.
+/// The most terms of a layer that is repeated. A longer one stays shared, which is what it is for; short ones make
+/// features of coordinates, as Fourier features are.
 constexpr int64_t fewTerms = 16;
 
 /// Counts operations on scalars, in the largest call.
@@ -31,7 +32,8 @@ class Work {
 public:
   explicit Work(ModuleOp module) : largest(module) {}
 
-  /// Whether what is shared in `function` may be computed as often as there are members: ops, and what others read.
+  /// Whether shared ops of `function` may be computed once for each member. `read` are the values that others read of
+  /// them.
   bool isLittle(ArrayRef<Operation *> shared, const llvm::SetVector<Value> &read, func::FuncOp function) const {
     double again = 0, own = 0;
     for (Operation *op : shared) {
@@ -73,10 +75,10 @@ private:
   }
 };
 
-/// Whose axis a lifted op's result has: all members, or those of a group.
+/// The size of the member axis of a lifted op's result: of all members, or of a group.
 Size membersOf(Operation *op) { return getSizes(typeOf(op->getResult(0))).front(); }
 
-/// A table that rows are taken of, or a layer's weight: what stays one, whoever repeats the op.
+/// Whether an operand is a gather's table or a layer's weight: it stays one, however often the op is repeated.
 bool isOne(OpOperand &operand) {
   bool isTable = isa<GatherOp>(operand.getOwner()) && operand.getOperandNumber() == 0;
   return (isTable || isa<ContractOp>(operand.getOwner())) && throughViews(operand.get()).getDefiningOp<GetOp>();
@@ -125,7 +127,7 @@ struct Front {
     return values;
   }
 
-  /// The same in a copy of the function.
+  /// The front in a copy of the function.
   Front in(const IRMapping &copies) const {
     Front copy;
     for (Operation *op : ops)
@@ -152,7 +154,8 @@ void readLifted(OpOperand &operand, Value value) {
   contract.setSpec(spec.str());
 }
 
-/// Ops other than maps read operands that have the member axis, too: moves of what others make bring it.
+/// Adds moves that bring the member axis to operands from outside the front: ops other than maps need it on all of
+/// theirs.
 void addMoves(Front &front) {
   for (Operation *op : llvm::to_vector(front.ops))
     for (OpOperand &operand : op->getOpOperands()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What all members share, computed again by each of them.
+// Values that all members share, computed again by each of them.
 #ifndef TUTTI_PASSES_FUSE_REPEAT_H
 #define TUTTI_PASSES_FUSE_REPEAT_H
 
@@ -7,8 +7,8 @@
 
 namespace tutti {
 
-/// Where launches are dear, what is computed once for all members, and is little beside what they compute of it, may be
-/// lifted.
+/// Rewrites that lift values which are computed once for all members, so that each member computes its own. They are
+/// offered where launches are dear, for values that are cheap beside what members compute of them.
 class Repeats {
 public:
   explicit Repeats(mlir::ModuleOp module);

@@ -12,8 +12,8 @@ namespace tutti {
 
 namespace {
 
-/// Of a reduction that a kernel does for each of its rows, beside what it makes of them: a block of a GPU, or a task,
-/// has few rows, where the reduction by itself would be spread over all of the device.
+/// The most elements of a reduction that a kernel does for each of its rows, beside what it makes of the result. A
+/// block of a GPU, or a task, has few rows, where the reduction by itself would be spread over all of the device.
 constexpr int64_t mostOfRow = 4096;
 
 /// Axes that a value has and its view has not, by their numbers in the value, which has the columns last.
@@ -31,7 +31,7 @@ SmallVector<unsigned> droppedBy(ReshapeOp view) {
   return next == to.size() ? dropped : SmallVector<unsigned>();
 }
 
-/// Whether a kernel may reduce a row of this by the way.
+/// Whether a reduction is short enough for a kernel to do it beside its other work.
 bool isLittle(ReduceOp reduce) {
   std::optional<Size> row = Size(1);
   Sizes sizes = getSizes(typeOf(reduce.getX()));
@@ -52,7 +52,7 @@ public:
         places.push_back(axis);
   }
 
-  /// Fails where nothing can be computed so.
+  /// Rewrites all ops that it can; fails where there is none.
   LogicalResult run() {
     whole[view.getResult()] = view.getX();
     SmallVector<Operation *> replaced;
@@ -89,11 +89,11 @@ public:
 
 private:
   ReshapeOp view;
-  SmallVector<unsigned> dropped, places; ///< of the whole: axes that the view has not, and where those are that it has
+  SmallVector<unsigned> dropped, places; ///< axes of the whole that the view lacks, and those that it has
   unsigned rank;                         ///< of the view, and of what has its rows
   RowForm form;
-  llvm::MapVector<Value, Value> beside; ///< what does not follow the view and is read with what does, with the axes
-  llvm::DenseMap<Value, Value> whole;   ///< of the view and what is computed of it: the same with the axes
+  llvm::MapVector<Value, Value> beside; ///< by values read beside the view: the same with the axes
+  llvm::DenseMap<Value, Value> whole;   ///< by the view and values computed of it: the same with the axes
 
   RankedTensorType wholeOf(RankedTensorType type) const {
     Sizes sizes = getSizes(type);
@@ -116,7 +116,7 @@ private:
     return made;
   }
 
-  /// Null where the op makes something of other rows, or has no way.
+  /// Computes an op with the axes. Null where it makes something of other rows, or there is no way.
   Value computedWhole(Operation *op, OpBuilder &builder) {
     if (op->getNumResults() != 1 || typeOf(op->getResult(0)).getRank() != rank ||
         !RowForm::of(typeOf(op->getResult(0))).sameRows(form))

@@ -7,9 +7,9 @@
 
 namespace tutti {
 
-/// A mean over places has the place's axis with length one; a model drops it, and what it computes of the mean has
-/// other rows then, of another kernel. Each rewrite keeps the axis in all that is computed of one such value, and drops
-/// it where anybody else reads that.
+/// Rewrites that keep axes of length one which a model drops. A mean over places has such an axis; without it, what is
+/// computed of the mean has other rows, and so is of another kernel. Each rewrite keeps the axis in all that is
+/// computed of one such value, and drops it where other ops read that.
 std::vector<Rewrite> unitsThatStay(mlir::func::FuncOp function);
 
 } // namespace tutti

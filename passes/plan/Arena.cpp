@@ -44,7 +44,7 @@ FailureOr<Arena> Arena::layOut(func::FuncOp function, const Timeline &timeline, 
   llvm::SmallDenseSet<Value> returned;
   for (Value value : function.getBody().front().getTerminator()->getOperands())
     returned.insert(wholeOf(value));
-  // What groups make of a value is written where the whole of it lies.
+  // The parts of a value that groups make are written where the whole of it lies.
   for (auto join : function.getOps<JoinOp>()) {
     unsigned first = timeline.stepOf.lookup(join);
     for (Value part : join.getParts()) {
@@ -73,14 +73,14 @@ static unsigned lastUse(Value value, const Timeline &timeline) {
   return last;
 }
 
-/// Gives a value that is made in step `first` its place.
+/// Allocates the place of a value that is made in step `first`.
 LogicalResult Arena::keep(Value value, unsigned first, const Timeline &timeline, const LargestSizes &largest) {
   std::optional<Size> size = bytesOf(typeOf(value));
   bool perPiece = largest.chunk && isLifted(typeOf(value)) && !outlivesPieces(value, timeline, largest);
   std::optional<int64_t> most = !size ? std::nullopt : perPiece ? largest.ofPiece(*size) : largest.of(*size);
   if (!most)
     return emitError(value.getLoc(), "an intermediate tensor of more than 2^63 bytes: ") << value.getType();
-  // What only the dispatch's own heads read lives as long as it.
+  // A value that only the dispatch's own heads read lives as long as the dispatch.
   unsigned last = std::max(first, lastUse(value, timeline));
   if (largest.chunk && !perPiece) { // every piece reads it, or adds to it
     first = 0;
@@ -94,7 +94,8 @@ LogicalResult Arena::keep(Value value, unsigned first, const Timeline &timeline,
   return success();
 }
 
-/// The lowest offset that is free of every interval alive at the same time. Whether it ends within 63 bits.
+/// Places an interval at the lowest offset that is free of every interval alive at the same time. False if it ends past
+/// 63 bits.
 bool Arena::place(Interval interval) {
   std::vector<const Interval *> alive;
   for (const Interval &other : intervals)

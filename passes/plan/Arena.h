@@ -10,33 +10,34 @@
 
 namespace tutti {
 
-/// Dispatches that need nothing of each other are one step, as early as they can run.
+/// The steps of a function: dispatches that need nothing of each other are one step, as early as they can run.
 struct Timeline {
   std::vector<llvm::SmallVector<plan::DispatchOp>> steps;
-  llvm::DenseMap<mlir::Operation *, unsigned> stepOf; ///< the return's is the number of steps
-  /// Those with heads, and what needs what these make: where members run in pieces, they run behind all pieces.
+  llvm::DenseMap<mlir::Operation *, unsigned> stepOf; ///< of the return: the number of steps
+  /// Dispatches with heads, and ops that depend on their results: where members run in pieces, they run behind all
+  /// pieces.
   llvm::DenseSet<mlir::Operation *> fromHeadsOn;
 
   static Timeline of(mlir::func::FuncOp function);
 };
 
-/// Where what kernels make for each other lies. What is returned lies with the caller.
+/// The places of the values that kernels make for each other. Returned values lie with the caller.
 class Arena {
 public:
   /// A tensor: when it lives, and where.
   struct Interval {
     mlir::Value value;
-    unsigned first, last; ///< steps
+    unsigned first, last; ///< in steps
     int64_t bytes, offset = 0;
   };
 
-  /// An error of the value that does not fit into 63 bits.
+  /// Lays out the values of a function; an error at the value that does not fit into 63 bits.
   static mlir::FailureOr<Arena> layOut(mlir::func::FuncOp function, const Timeline &timeline,
                                        const LargestSizes &largest);
 
   int64_t bytes = 0;
   std::vector<Interval> intervals;
-  /// What a group's kernel makes: the whole that it is a part of, which has the interval or is returned.
+  /// The whole that the result of a group's kernel is a part of; the whole has the interval, or is returned.
   llvm::DenseMap<mlir::Value, mlir::Value> wholes;
 
 private:
@@ -44,7 +45,7 @@ private:
   bool place(Interval interval);
 };
 
-/// Whether a value of the members, where these run in pieces, is made or read when all pieces have run.
+/// Whether a value of the members is made or read when all pieces have run, where members run in pieces.
 bool outlivesPieces(mlir::Value value, const Timeline &timeline, const LargestSizes &largest);
 
 } // namespace tutti

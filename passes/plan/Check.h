@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the passes before tutti-plan have to have written, and what an artifact takes at most.
+// Checks of what the passes before tutti-plan have to have written, and of the most that an artifact takes.
 #ifndef TUTTI_PASSES_PLAN_CHECK_H
 #define TUTTI_PASSES_PLAN_CHECK_H
 
@@ -9,8 +9,8 @@
 
 namespace tutti {
 
-/// An error of the op that cannot be planned: an input, output or weight that is too large or has no name, an op that
-/// is in no kernel, a kernel without a schedule.
+/// Checks that a function can be planned. It is an error at an input, output or weight that is too large or has no
+/// name, an op that is in no kernel, a kernel without a schedule.
 llvm::LogicalResult checkPlannable(mlir::func::FuncOp function, const LargestSizes &largest);
 
 } // namespace tutti

@@ -59,7 +59,7 @@ private:
     return success();
   }
 
-  /// What a program of several launches may be cut along.
+  /// The axis along which a program of several launches may be cut into strips; null if there is none.
   StringAttr strips() {
     bool canBe = timeline.steps.size() > 1 && !largest.chunk && getGroups(module).empty();
     std::optional<std::string> axis = canBe ? stripAxis(function) : std::nullopt;
@@ -106,7 +106,8 @@ private:
     return success();
   }
 
-  /// What some buffers have: in the arena a place, of a port its name, of a constant what it is and how it lies.
+  /// The attributes that only some buffers have: the place in the arena, the name of a port, the value and layout of a
+  /// constant.
   struct Traits {
     int64_t offset = 0;
     plan::PortAttr port = {};
@@ -125,7 +126,7 @@ private:
     return buffer(space, typeOf(value), {.port = plan::PortAttr::get(module.getContext(), text(name), text(head))});
   }
 
-  /// A weight is laid out for the kernel that reads it.
+  /// The layout of a weight, for the kernel that reads it.
   static plan::LayoutAttr layoutOf(plan::KernelOp kernel, unsigned input) {
     ContractOp reader = readerOfWeight(kernel.getBody().getArgument(input));
     return plan::LayoutAttr::get(kernel.getContext(), reader ? weightLayout(reader) : plan::Layout::raw);
@@ -143,7 +144,7 @@ private:
     return buffers.lookup(value);
   }
 
-  /// What the runtime holds artifacts to: rows, or tasks, are counted in 31 bits.
+  /// Checks what the runtime holds artifacts to: rows, or tasks, are counted in 31 bits.
   LogicalResult checkCounts(plan::DispatchOp dispatch, plan::KernelOp kernel, const std::optional<Size> &rows) {
     int64_t members = kernel.getLifted() ? *largest.of(kernel.membersSize()) : 1, most = INT32_MAX;
     if (TargetTraits::of(module).schedulesTasks)

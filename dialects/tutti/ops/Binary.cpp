@@ -64,7 +64,7 @@ Value RemOp::buildScalar(OpBuilder &builder, Location loc, ValueRange x) {
   Value one = s.number(1), byZero = s.equal(x[1], s.number(0));
   if (s.isUnsigned)
     return s.choose(byZero, x[0], s.make<arith::RemUIOp>({x[0], s.choose(byZero, one, x[1])}));
-  // By 1 and by -1 nothing is left.
+  // The remainder by -1 is 0, as it is by 1, which stands for it.
   Value unsafe = arith::OrIOp::create(builder, loc, byZero, s.equal(x[1], s.number(-1)));
   return s.choose(byZero, x[0], s.make<arith::RemSIOp>({x[0], s.choose(unsafe, one, x[1])}));
 }
@@ -84,7 +84,8 @@ Value PowOp::buildScalar(OpBuilder &builder, Location loc, ValueRange x) {
   Scalars s = on(builder, loc, *this, x[0]);
   if (!s.isUnsigned)
     return s.either<math::PowFOp, math::IPowIOp>(x);
-  // With an exponent that is no negative number; its top bit, of 2^63, leaves 1 of odd bases and nothing of even ones.
+  // The op for signed integers takes an exponent that is not negative. The top bit, of 2^63, leaves 1 of odd bases and
+  // 0 of even ones.
   Scalars wide{builder, loc, builder.getI64Type()};
   bool isWide = s.type == wide.type;
   Value base = isWide ? x[0] : arith::ExtUIOp::create(builder, loc, wide.type, x[0]).getResult();
@@ -154,7 +155,7 @@ static unsigned amountOf(uint64_t b, Type type) {
   unsigned width = type.getIntOrFloatBitWidth();
   return static_cast<unsigned>(std::min<uint64_t>(b & llvm::maskTrailingOnes<uint64_t>(width), width));
 }
-// No shift is by the width or more: that is what the machine does as it likes.
+// A shift by the width or more is undefined on machines, so none is made.
 Value ShiftLeftOp::buildScalar(OpBuilder &builder, Location loc, ValueRange x) {
   Scalars s{builder, loc, x[0].getType(), /*isUnsigned=*/true};
   if (isTruth(s.type))

@@ -11,7 +11,7 @@ Type scalarType(Type element) {
   return integer ? IntegerType::get(element.getContext(), integer.getWidth()) : element;
 }
 
-// In integers, so that nobody moves arithmetic to where no level has it.
+// bfloat16 is widened in integers, so that no optimization moves arithmetic to bfloat16, which no level has.
 Value widened(OpBuilder &builder, Location loc, Value x) {
   if (!x.getType().isBF16())
     return arith::ExtFOp::create(builder, loc, builder.getF32Type(), x);
@@ -25,7 +25,7 @@ Value widened(OpBuilder &builder, Location loc, Value x) {
 Value buildElement(ScalarOpInterface op, OpBuilder &builder, Location loc, ValueRange operands) {
   if (isa<CastOp, SelectOp>(op) || !llvm::any_of(operands.getTypes(), isShortFloat))
     return op.buildScalar(builder, loc, operands);
-  // In float32, with one rounding at the end, however many steps the op has.
+  // 16-bit floats are computed in float32, with one rounding at the end, however many steps the op has.
   SmallVector<Value> wide;
   for (Value operand : operands)
     wide.push_back(isShortFloat(operand.getType()) ? widened(builder, loc, operand) : operand);
@@ -49,7 +49,7 @@ static Value floatToInt(OpBuilder &builder, Location loc, Value x, IntegerType t
   Value inside = from.both(from.greaterEqual(x, low), from.greater(bound, x));
   Value kept = from.choose(inside, x, from.number(0)), whole;
   if (isUnsigned && width == 64) {
-    // Signed conversions are everywhere: 2^63 less, and back.
+    // Only signed conversions are everywhere: 2^63 is subtracted, and added again.
     Value half = from.number(0x1p63), upper = from.greaterEqual(kept, half);
     Value part = from.choose(upper, from.sub(kept, half), kept);
     whole = arith::FPToSIOp::create(builder, loc, plain, part);
@@ -106,8 +106,8 @@ Value narrowed(OpBuilder &builder, Location loc, Value x, Type to) {
   return to.isBF16() ? toBFloat16(builder, loc, x) : arith::TruncFOp::create(builder, loc, to, x);
 }
 
-/// An integer of 64 bits as one that float64 has, and that a shorter type rounds as it would the first: of a long one
-/// the lowest bits are 0, and the next is set where they were not. (As `toOdd` of the reference does.)
+/// Rounds an integer of 64 bits to one that float64 has, and that a shorter type rounds as it would the integer: in a
+/// long one the lowest bits become 0, and the next is set where they were not. (As `toOdd` of the reference does.)
 static Value integerToOdd(OpBuilder &builder, Location loc, Value x, bool isUnsigned) {
   Scalars s = on(builder, loc, x);
   Value low = arith::AndIOp::create(builder, loc, x, s.number(0x7ff)),
@@ -163,8 +163,8 @@ Value CastOp::buildScalar(OpBuilder &builder, Location loc, ValueRange operands)
   return narrowed(builder, loc, x, to);
 }
 
-/// An integer as a float64 that a type of fewer bits rounds as it would the integer: of a long one the lowest bits say
-/// only whether they were all 0.
+/// Rounds an integer to a float64 that a type of fewer bits rounds as it would the integer: in a long one the lowest
+/// bits say only whether they were all 0.
 static double toOdd(int64_t x, bool isUnsigned) {
   int64_t limit = int64_t(1) << 52;
   bool isShort = isUnsigned ? uint64_t(x) < uint64_t(limit) : x >= -limit && x < limit;

@@ -100,7 +100,7 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *context, std::optional<L
 LogicalResult ContractOp::verifyNumerics(NumericsAttr numerics) {
   if (numerics.getRule() == NumericsRule::lanes)
     return emitOpError("expected the rule panels or chain, got lanes");
-  // Asked before the result's type is: labels that do not fit the operands are that check's.
+  // This is asked before the result's type is checked, which reports labels that do not fit the operands.
   std::optional<ContractSpec> spec = ContractSpec::parse(getSpec());
   if (!spec || int64_t(spec->lhs.size()) != typeOf(getLhs()).getRank() ||
       int64_t(spec->rhs.size()) != typeOf(getRhs()).getRank())

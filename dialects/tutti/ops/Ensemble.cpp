@@ -123,7 +123,7 @@ LogicalResult HeadOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
   return success();
 }
 
-/// Members vote by the place of the largest along the last axis.
+/// A vote of scores mixes the last axis: members vote by the place of the largest along it.
 Sizes HeadOp::mixedSizes() {
   bool ofScores = getKind() == HeadKind::vote && isa<FloatType>(typeOf(getX()).getElementType());
   return ofScores ? Sizes{getSizes(typeOf(getX())).back()} : Sizes();
@@ -151,7 +151,7 @@ static int64_t mostFrequent(ArrayRef<int64_t> values) {
   return std::max_element(counts.begin(), counts.end(), [](auto &a, auto &b) { return a.second < b.second; })->first;
 }
 
-/// The answer that floats have under a head other than vote. They are in the order of the set.
+/// The result of a head other than vote for floats, which are in the order of the set.
 static double headOf(HeadKind kind, double q, std::vector<double> x, llvm::function_ref<double(double)> round) {
   double count = x.size(), mean = 0;
   bool nan = llvm::any_of(x, [](double value) { return std::isnan(value); });

@@ -20,7 +20,7 @@ llvm::LogicalResult misfit(std::optional<mlir::Location> location, llvm::StringR
 
 /// Integers, i1 too: `i8` has a sign, `ui8` has none, and `si8` we do not write.
 inline bool isInteger(mlir::Type type) { return type.isSignlessInteger() || type.isUnsignedInteger(); }
-/// What arithmetic is done on: floats and integers, but no i1.
+/// Whether arithmetic is done on elements of this type: floats and integers, but no i1.
 inline bool isNumber(mlir::Type type) {
   return llvm::isa<mlir::FloatType>(type) || (isInteger(type) && !isTruth(type));
 }
@@ -40,7 +40,7 @@ inline llvm::LogicalResult expectNumbers(std::optional<mlir::Location> location,
 mlir::Value widened(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);
 mlir::Value narrowed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x, mlir::Type to);
 
-/// Where an op whose result is of this type reads its operand, an expression an axis of that.
+/// The access with which an op whose result is of this type reads its operand, an expression for each axis of that.
 inline mlir::AffineMap operandMapOf(mlir::RankedTensorType result, llvm::ArrayRef<mlir::AffineExpr> exprs) {
   return mlir::AffineMap::get(result.getRank(), result.getNumDynamicDims(), exprs, result.getContext());
 }

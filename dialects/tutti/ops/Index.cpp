@@ -34,7 +34,7 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
   if (common != ArrayRef(chosen).take_front(batch))
     return misfit(location, name, "expected the first ", batch, " sizes of x, ", str(sizes), ", and of indices, ",
                   str(chosen), ", to be equal");
-  // Of no elements there is none to read, out of range or not.
+  // An axis without elements has none to read, out of range or not.
   if (sizes[axis] == Size(0) && !llvm::is_contained(chosen, Size(0)))
     return misfit(location, name, "expected at least one element along axis ", axis, " of x, got ", str(sizes));
   Sizes result(ArrayRef(sizes).take_front(axis));
@@ -197,7 +197,7 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
   if (sizes.size() != places.size() || ArrayRef(sizes).drop_back() != ArrayRef(places).drop_back())
     return misfit(location, name, "expected the rows of x ", str(sizes), " and of indices ", str(places),
                   " to be equal");
-  // To no elements there is nothing to write.
+  // A row without elements has none to write.
   if (sizes.back() == Size(0) && !llvm::is_contained(places, Size(0)))
     return misfit(location, name, "expected at least one element along the last axis of x, got ", str(sizes));
   inferred.push_back(x);
@@ -240,7 +240,7 @@ Value ScatterOp::buildCombine(OpBuilder &builder, Value element, Value update) {
   llvm_unreachable("every kind is listed");
 }
 
-/// As `buildCombine`.
+/// The element after an update, as `buildCombine` computes it.
 static double combined(ScatterKind kind, double element, double update) {
   switch (kind) {
   case ScatterKind::set:

@@ -26,7 +26,7 @@ bool MapOp::isMove() {
 }
 
 LogicalResult MapOp::lift(LiftContext &context) {
-  // Of its sizes, which are the symbols, the first is now the members'.
+  // The symbols are the sizes that a call decides; the first of them is now the members'.
   SmallVector<AffineMap> accesses;
   for (auto [i, input] : llvm::enumerate(getInputs())) {
     AffineMap access = getAccess(i).shiftDims(1);

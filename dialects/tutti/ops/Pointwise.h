@@ -37,7 +37,7 @@ struct Scalars {
   mlir::Value add(mlir::Value a, mlir::Value b) { return either<mlir::arith::AddFOp, mlir::arith::AddIOp>({a, b}); }
   mlir::Value sub(mlir::Value a, mlir::Value b) { return either<mlir::arith::SubFOp, mlir::arith::SubIOp>({a, b}); }
   mlir::Value mul(mlir::Value a, mlir::Value b) { return either<mlir::arith::MulFOp, mlir::arith::MulIOp>({a, b}); }
-  /// The same where integers may be unsigned.
+  /// The float op, the integer op, or the unsigned one where integers are unsigned.
   template <typename Float, typename Int, typename Unsigned> mlir::Value oneOf(mlir::ValueRange operands) {
     return isUnsigned ? make<Unsigned>(operands) : either<Float, Int>(operands);
   }
@@ -63,7 +63,7 @@ struct Scalars {
   mlir::Value equal(mlir::Value a, mlir::Value b) {
     return compare(mlir::arith::CmpFPredicate::OEQ, mlir::arith::CmpIPredicate::eq, a, b);
   }
-  // Of i1, 1 is the larger: unsigned.
+  // i1 is compared as unsigned: 1 is the larger.
   bool above() const { return isUnsigned || isTruth(type); }
   mlir::Value greater(mlir::Value a, mlir::Value b) {
     return compare(mlir::arith::CmpFPredicate::OGT,
@@ -76,7 +76,7 @@ struct Scalars {
 };
 
 inline Scalars on(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x) { return {builder, loc, x.getType()}; }
-/// On the elements of the op's operands.
+/// Scalars on the elements of the op's operands.
 inline Scalars on(mlir::OpBuilder &builder, mlir::Location loc, mlir::Operation *op, mlir::Value x) {
   return {builder, loc, x.getType(), mlir::getElementTypeOrSelf(op->getOperand(0)).isUnsignedInteger()};
 }

@@ -253,7 +253,7 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *context, std::optional<Loca
 }
 
 OpFoldResult SliceOp::fold(FoldAdaptor) {
-  // Of the right shape, unit steps take everything.
+  // A slice of x's own type with unit steps takes everything.
   bool whole = getX().getType() == getType() && llvm::all_of(getSteps(), [](int64_t step) { return step == 1; });
   return whole ? getX() : OpFoldResult();
 }

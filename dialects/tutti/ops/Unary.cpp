@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace tutti {
 
-// What math has an op for.
+// Functions that math has an op for.
 #define TUTTI_FUNCTION(op, instruction, function)                                                                      \
   Value op::buildScalar(OpBuilder &builder, Location loc, ValueRange x) {                                              \
     return instruction::create(builder, loc, x[0]);                                                                    \
