@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The limit of memory: whether a program keeps it, how large its pieces may be, and what would fit.
+// The memory limit: whether a program keeps it, how large its pieces may be, and what would fit.
 #ifndef TUTTI_COMPILER_MEMORY_H
 #define TUTTI_COMPILER_MEMORY_H
 
@@ -7,8 +7,8 @@
 
 namespace tutti {
 
-/// A copy of the module before it has kernels is planned again under other conditions: with the active set in pieces of
-/// `chunk` members (0: at once), and as if there were the first `members` alone, or a range ended elsewhere.
+/// The conditions under which a copy of the module, taken before it has kernels, is planned again: the active set in
+/// pieces of `chunk` members (0: at once), only the first `members` members, or other upper ends of ranges.
 struct PlanRequest {
   int64_t chunk = 0, members = 0;
   std::map<std::string, int64_t> largest; ///< by symbol

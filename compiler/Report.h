@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What became of a model: its programs and their kernels, for `--explain`.
+// The report of a compilation for `--explain`: the programs of a model and their kernels.
 #ifndef TUTTI_COMPILER_REPORT_H
 #define TUTTI_COMPILER_REPORT_H
 
@@ -22,7 +22,7 @@ struct KernelReport {
   std::string with;     ///< on the first CUDA target, the kernels in whose launch it is: "k1, k2"
 };
 
-/// What runs on a class of targets.
+/// The program for a class of targets.
 struct ProgramReport {
   Target target;
   std::string sizes;     ///< "h=12, w=16", where it is one of several with other sizes

@@ -20,10 +20,11 @@ public:
 
   std::unique_ptr<fb::ExtentT> of(const Size &size) const;
   void add(fb::ExtentT &extent, const Size &size) const;
-  /// Enough tiles for so many rows, which are a number times symbols; a block that has none ends at once.
+  /// The number of tiles for so many rows, which are a number times symbols. It may exceed the need; a block without
+  /// rows ends at once.
   std::unique_ptr<fb::ExtentT> tiles(const Size &rows, int64_t tile) const;
 
-  /// How a way to launch on a CUDA device is launched.
+  /// The launch parameters of a way on a CUDA device.
   struct Grid {
     std::vector<std::unique_ptr<fb::ExtentT>> blocks; ///< x, y, z
     std::vector<uint32_t> block, cluster;             ///< threads, and blocks

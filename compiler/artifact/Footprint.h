@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a session of a program takes of memory, to the byte.
+// The memory that a session of a program takes, to the byte.
 #ifndef TUTTI_COMPILER_ARTIFACT_FOOTPRINT_H
 #define TUTTI_COMPILER_ARTIFACT_FOOTPRINT_H
 
@@ -7,7 +7,8 @@
 
 namespace tutti {
 
-/// At the largest sizes, as the runtime lays it out. Inputs are the caller's memory, on a device the session's.
+/// The memory at the largest sizes, as the runtime lays it out. Inputs are the caller's memory; on a device they are
+/// the session's.
 struct Footprint {
   uint64_t weights = 0, arena = 0, state = 0, tables = 0, inputs = 0, outputs = 0;
   uint64_t scratch = 0; ///< of each thread; none on CUDA devices
@@ -17,11 +18,11 @@ struct Footprint {
   }
 };
 
-/// The arena's bytes as a session has them: pages.
+/// The bytes of a session's arena, which consists of whole pages.
 uint64_t arenaBytes(plan::ProgramOp program);
 
-/// `members` as the program's largest active set: those of the ensemble or, to ask what would fit, fewer. Nothing where
-/// 2^63 bytes do not do.
+/// The footprint for a largest active set of `members`: all of the ensemble or, to find what would fit, fewer. Nothing
+/// if it exceeds 2^63 bytes.
 std::optional<Footprint> footprintOf(plan::ProgramOp program, const WeightLayout &weights, uint64_t members);
 
 } // namespace tutti

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the artifact's FlatBuffer says: members, programs, kernels, slots.
+// The content of the artifact's FlatBuffer: members, programs, kernels, slots.
 #ifndef TUTTI_COMPILER_ARTIFACT_METADATA_H
 #define TUTTI_COMPILER_ARTIFACT_METADATA_H
 
@@ -8,7 +8,7 @@
 
 namespace tutti {
 
-/// All of it but where segments lie and what their digests are: those of `code` first, then the weights.
+/// All metadata except the places and digests of the segments, which are those of `code`, then the weights.
 class Metadata {
 public:
   Metadata(llvm::ArrayRef<ProgramCode> programs, const WriteOptions &options);

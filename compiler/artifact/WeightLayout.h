@@ -26,7 +26,7 @@ public:
   std::vector<std::unique_ptr<fb::SlotT>> slots;
   unsigned slotOf(plan::BufferOp buffer) const { return slotOfBuffer.lookup(buffer); }
   uint64_t bytes() const { return total; }
-  /// How many copies of a slot the first so many members of the ensemble need.
+  /// The number of copies of a slot that the first `members` members of the ensemble need.
   uint64_t copiesOf(unsigned slot, uint64_t members) const;
 
   /// Calls write(offset in the segment, bytes) for every copy, in ascending order of offsets.
@@ -42,9 +42,9 @@ private:
     std::vector<unsigned> stored;
   };
   void addSlot(const Ensemble &ensemble, plan::BufferOp buffer);
-  /// How long a copy is, as the model has it and as it lies.
+  /// Sets the length of a copy, in the model's layout and as stored.
   static void setBytes(fb::SlotT &slot, const Source &source, llvm::ArrayRef<int64_t> dims, uint64_t elementBytes);
-  /// Which members' copies are stored, and which of them each member has.
+  /// Chooses the members whose copies are stored, and the copy that each member uses.
   static void chooseCopies(fb::SlotT &slot, Source &source, const Ensemble &ensemble);
   void place(const Ensemble &ensemble);
   std::optional<unsigned> findSlot(const Source &source, const fb::SlotT &slot) const;

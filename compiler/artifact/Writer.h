@@ -21,7 +21,7 @@ struct WriteOptions {
 /// one that several read in one layout is stored once. Their ensembles have the same members. Weights are packed one
 /// block at a time; memory does not grow with their number.
 llvm::Error writeArtifact(llvm::StringRef path, llvm::ArrayRef<ProgramCode> programs, const WriteOptions &options);
-/// The text of a stage, in the same way; `path` may be a pipe.
+/// Writes the text of a stage in the same way; `path` may be a pipe.
 llvm::Error writeText(llvm::StringRef path, llvm::StringRef text);
 
 } // namespace tutti

@@ -11,13 +11,13 @@ namespace tutti {
 class KernelSet {
 public:
   struct Kernel {
-    plan::KernelOp kernel; ///< where it was met first
+    plan::KernelOp kernel; ///< the first occurrence
     std::string name;
   };
   explicit KernelSet(llvm::ArrayRef<PlannedModule> planned);
 
   std::vector<Kernel> kernels;
-  std::vector<std::vector<unsigned>> ofModule; ///< by module, its kernels' places in `kernels`
+  std::vector<std::vector<unsigned>> ofModule; ///< by module, the indices of its kernels in `kernels`
 };
 
 } // namespace tutti

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What code generation makes of planned modules, and the artifact is written from.
+// The output of code generation, from which the artifact is written.
 #ifndef TUTTI_COMPILER_CODEGEN_PROGRAMCODE_H
 #define TUTTI_COMPILER_CODEGEN_PROGRAMCODE_H
 
@@ -31,7 +31,7 @@ struct TargetImage {
     unsigned registers = 0, stack = 0, staticShared = 0, barriers = 0, maxThreads = 0; ///< as the cubin has them
   };
   std::vector<Kernel> kernels; ///< in the order of the program's
-  std::string compiler = {};   ///< that made code of text, and its version: "NVRTC 13.0"; none: our own
+  std::string compiler = {};   ///< of the text, with its version: "NVRTC 13.0"; empty: our own
 };
 
 /// How a kernel is launched on a CUDA device.
@@ -43,8 +43,8 @@ struct CudaLaunch {
   bool operator==(const CudaLaunch &) const = default;
 };
 
-/// What a device launches at once: a launch of the plan, or on a CUDA device several of one plan.parallel, those with
-/// the longest tasks first.
+/// The launches that a device runs at once: one launch of the plan, or on a CUDA device several of one plan.parallel,
+/// those with the longest tasks first.
 using DeviceLaunch = llvm::SmallVector<plan::LaunchOp>;
 
 /// A kernel of a module as one function, or several that are launched at once.
@@ -53,7 +53,7 @@ struct KernelCode {
   std::string name;              ///< of the function; one name is one kernel, also of several modules
   // On a CUDA device:
   CudaLaunch launch = {};
-  std::shared_ptr<const LaunchWay> way = nullptr;   ///< what was asked for
+  std::shared_ptr<const LaunchWay> way = nullptr;   ///< the requested geometries
   std::optional<rt::BlockCost> cost = std::nullopt; ///< of a block
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The symbolic dimensions of a model: their names, what binds them, which of them are one.
+// The symbolic dimensions of a model: their names, their bindings, and which of them are equal.
 #ifndef TUTTI_COMPILER_IMPORT_DIMS_H
 #define TUTTI_COMPILER_IMPORT_DIMS_H
 
@@ -8,16 +8,16 @@
 
 namespace tutti {
 
-/// Filled while member 0 is imported, whose names are everybody's.
+/// The dimensions, filled while member 0 is imported; its names hold for all members.
 class Dims {
 public:
   explicit Dims(const ImportOptions &options) : options(options) {}
 
-  /// A symbol met at `axis` of `input`, as the file writes it; returns what stands for it now.
+  /// Declares a symbol found at `axis` of `input`, as the file writes it; returns the size that represents it now.
   Size declare(llvm::StringRef written, llvm::StringRef input, int64_t axis);
   size_t count() const { return symbols.size(); }
-  /// What an op demands: two sizes are one. True: they were made one, and the import has to start again. False: they
-  /// cannot be.
+  /// Makes two sizes equal, as an op demands. True: they were made equal, and the import has to start again. False:
+  /// they cannot be equal.
   bool equate(const Size &a, const Size &b);
   /// Every name that was bound exists, the bindings of names that are one agree, no two that the file tells apart have
   /// one name here, and every symbol has a binding or is the batch; else exit code `usage`.
@@ -34,12 +34,12 @@ private:
     int64_t axis;
     std::string parent;            ///< another symbol that this one equals; empty for a representative
     std::optional<int64_t> forced; ///< the value that an op demands of it
-    /// By its name, or as the file writes it.
+    /// Whether `called` is its name, or its spelling in the file.
     bool isCalled(llvm::StringRef called) const;
   };
-  /// The first that is called so; nullptr: there is none.
+  /// The first symbol that is called so, or nullptr.
   const Symbol *find(llvm::StringRef name) const;
-  /// What stands for all symbols that are one with this, which there is.
+  /// The representative of all symbols that equal this one, which must exist.
   const Symbol &root(llvm::StringRef name) const;
   std::optional<DimBinding> bindingOf(const Symbol &symbol) const;
   /// Representatives without a value.

@@ -30,11 +30,11 @@ constexpr int64_t mostFields = 2'000'000, mostNodes = 250'000, mostMessageDepth 
 /// Nodes of functions, branches and loops, counted at each call and step, and their bytes, which are mostly names that
 /// every call looks up. They are those of all attempts: a file of many symbols has many.
 constexpr int64_t mostNodesCalled = 500'000, mostBytesCalled = int64_t(512) << 20;
-/// Nodes that all attempts together may walk through, and whole budgets of an attempt that they may spend.
+/// Nodes that all attempts together may walk through, and how many full budgets of an attempt they may spend.
 constexpr int64_t mostWalked = 500'000, mostBudgets = 2;
-/// Ops that all attempts together may make of the nodes: some are as many as a number in the file says.
+/// Ops that all attempts together may make of the nodes: for some nodes a number in the file decides how many.
 constexpr int64_t mostMade = 1 << 20;
-/// Inputs, and outputs, of a node: what it is made of grows faster than they.
+/// Inputs, and outputs, of a node: the number of ops made of it grows faster than they do.
 constexpr int64_t mostOperands = 4096;
 /// Axes of an image, and places along one.
 constexpr int64_t mostAxes = 3, mostLength = 1 << 20;

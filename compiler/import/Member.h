@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Members from their files, whatever they are: ONNX or MLIR, with weights in a file of their own or not.
+// Reads members from their files: ONNX or MLIR, with or without a separate file of weights.
 #ifndef TUTTI_COMPILER_IMPORT_MEMBER_H
 #define TUTTI_COMPILER_IMPORT_MEMBER_H
 
@@ -20,14 +20,14 @@ public:
   explicit MemberReader(mlir::MLIRContext &context);
   ~MemberReader();
 
-  /// Goes on to the next member.
+  /// Opens the next member.
   llvm::Error open(const MemberFiles &given);
   /// The members that its files hold, as modules in normal form: one, or of an MLIR file as many as it says, those
   /// after the first without a module of their own. With `ports`, they are others than the first. `member` is the
   /// number, for messages. Another binding of the sizes is read by another call.
   llvm::Expected<std::vector<MemberModel>> read(const ImportOptions &options, const Ports *ports, size_t member);
 
-  /// Whether they are MLIR, in whose text a constant is part of the structure and every number stays as it is.
+  /// Whether the members are MLIR, in which a constant is part of the structure and every number stays as it is.
   bool readsText() const { return isMlir(first); }
 
 private:
@@ -38,11 +38,11 @@ private:
   std::shared_ptr<SafetensorsFile> weights;
 };
 
-/// One member alone. Of an MLIR file that holds several members the first.
+/// Imports one member; the first one of an MLIR file that holds several.
 llvm::Expected<MemberModel> importMember(mlir::MLIRContext &context, const MemberFiles &files,
                                          const ImportOptions &options, const Ports *ports, size_t member);
 
-/// What can be asked of a model file before it is imported.
+/// The symbolic dimensions of a model file's inputs, read without importing it.
 llvm::Expected<InputSymbols> symbolsOf(llvm::StringRef path);
 
 } // namespace tutti

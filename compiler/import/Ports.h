@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What can be asked of an imported module: its inputs and outputs.
+// The inputs and outputs of an imported module.
 #ifndef TUTTI_COMPILER_IMPORT_PORTS_H
 #define TUTTI_COMPILER_IMPORT_PORTS_H
 
@@ -11,8 +11,8 @@
 
 namespace tutti {
 
-/// What member 0 settles for the others: names, types and order of the inputs and outputs. The other members' are
-/// matched by name where the names agree, else by position, and their dimensions are called as member 0 calls them.
+/// Names, types and order of the inputs and outputs, which member 0 determines for all members. The other members'
+/// ports are matched by name if the names agree, else by position. Their dimensions get member 0's names.
 struct Ports {
   std::vector<std::string> inputs, outputs;
   std::vector<mlir::RankedTensorType> types;
@@ -25,12 +25,12 @@ Ports portsOf(mlir::func::FuncOp main);
 Ports portsOf(const MemberModel &model);
 mlir::func::FuncOp mainOf(mlir::ModuleOp module);
 
-/// The place among `names`, of what they are names of, that is meant: spelled as it is or, where that is one alone, as
-/// file names have it. A name that there is not is an error.
+/// The index in `names` that `name` means: spelled exactly or, if that is unique, as in file names. `what` says what
+/// the names are of. An unknown name is an error.
 llvm::Expected<unsigned> placeOf(llvm::ArrayRef<std::string> names, llvm::StringRef what, llvm::StringRef name);
 
-/// Notes on the function what is asked of its inputs, whether each has a member axis, and the heads of its outputs. A
-/// name that it has not is an error, and so are outputs that would go into one file.
+/// Sets on the function whether each input has a member axis, and the heads of its outputs. An unknown name is an
+/// error, and so are outputs that would go into one file.
 llvm::Error askPorts(mlir::func::FuncOp main, const std::map<std::string, bool> &perMember,
                      const std::map<std::string, std::vector<std::string>> &heads);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is given beside a model: weights in a file of their own, constants for inputs.
+// Data supplied beside a model: weights in a separate file, constants for inputs.
 #ifndef TUTTI_COMPILER_IMPORT_SUPPLIED_H
 #define TUTTI_COMPILER_IMPORT_SUPPLIED_H
 
@@ -29,7 +29,7 @@ llvm::Error checkSupplied(const SafetensorsFile &weights, const MemberFiles &fil
 std::optional<WeightSource> suppliedTensor(mlir::MLIRContext &context, const SafetensorsFile &weights,
                                            const std::string &name, int32_t dataType);
 
-/// As digestOf of the files, when the model's is known.
+/// The same as digestOf of the files, if the model's digest is known.
 uint64_t digestOf(uint64_t model, const SafetensorsFile *weights, const ImportOptions &options);
 
 } // namespace tutti

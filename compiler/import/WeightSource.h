@@ -15,9 +15,9 @@ std::optional<int64_t> countOf(llvm::ArrayRef<int64_t> dims);
 
 /// A view of dense row-major bytes.
 WeightSource denseView(std::shared_ptr<void> owner, const char *data, mlir::Type element, llvm::ArrayRef<int64_t> dims);
-/// Such a view as all of an initializer.
+/// A dense view as the whole of an initializer.
 WeightSource asInitializer(WeightSource dense, llvm::StringRef name);
-/// A constant that was computed: takes the tensor's elements over in bytes of its type.
+/// The source of a computed constant, with the tensor's elements in bytes of its type.
 WeightSource computedSource(const HostTensor &tensor);
 /// A scalar.
 WeightSource scalarSource(mlir::Type element, double value);
@@ -33,14 +33,14 @@ WeightSource sliceView(const WeightSource &x, llvm::ArrayRef<int64_t> starts, ll
                        llvm::ArrayRef<int64_t> steps);
 
 HostTensor toHost(const WeightSource &x);
-/// The same, to compute with what the program then depends on.
+/// The same for computing a value that goes into the program, which then depends on x's numbers.
 HostTensor readForProgram(const WeightSource &x);
 /// The elements as an attribute of the IR.
 mlir::DenseElementsAttr toAttr(const WeightSource &x);
-/// The value of a constant with one element: to ask, and to compute with or to decide what the program is.
+/// The value of a constant with one element. `scalarForProgram`: for a value or decision that the program depends on.
 std::optional<double> scalarOf(const WeightSource &x);
 std::optional<double> scalarForProgram(const WeightSource &x);
-/// The program is that of x's numbers from now on, which then are not replaced.
+/// Marks that the program depends on x's numbers, which then cannot be replaced.
 void setRead(const WeightSource &x);
 
 } // namespace tutti

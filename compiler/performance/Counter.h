@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The counting of one kernel's work, in the making.
+// Counts the work of one kernel.
 #ifndef TUTTI_COMPILER_PERFORMANCE_COUNTER_H
 #define TUTTI_COMPILER_PERFORMANCE_COUNTER_H
 
@@ -17,7 +17,7 @@ namespace tutti {
 /// The instructions that a lane needs to read or compute one element of a value.
 struct Reading {
   double fp32 = 0, integer = 0, special = 0, fp64 = 0, moves = 0;
-  double waits = 0, far = 0; ///< loads one after the other, and how many of them go to global memory
+  double waits = 0, far = 0; ///< dependent loads, and how many of them go to global memory
 
   Reading &operator+=(const Reading &other) {
     fp32 += other.fp32, integer += other.integer, special += other.special, fp64 += other.fp64, moves += other.moves;
@@ -26,7 +26,7 @@ struct Reading {
   }
   Reading times(double n) const { return {fp32 * n, integer * n, special * n, fp64 * n, moves * n, waits * n, far}; }
   static Reading of(ScalarWork own) { return {own.fp32, own.integer, own.special, own.fp64}; }
-  /// n operations on elements of a type, those of 16 bits in float32.
+  /// n operations on elements of a type; 16-bit floats are computed in float32.
   static Reading arithmetic(mlir::Type element, double n) {
     Reading one;
     (element.isF64() ? one.fp64 : mlir::isa<mlir::FloatType>(element) ? one.fp32 : one.integer) = n;
@@ -59,9 +59,10 @@ private:
   llvm::DenseSet<mlir::Value> touched;
   llvm::DenseSet<mlir::Value> known; ///< values that the current element has read or computed already
   StepWork *step = nullptr;          ///< the step that is being counted
-  double readers = INFINITY;         ///< how many elements (or terms of sums) of the block read what is touched now
+  double readers =
+      INFINITY; ///< the number of the block's elements (or terms of sums) that read the value being touched
 
-  StepWork &once(); ///< what a block does once, before its members' steps
+  StepWork &once(); ///< the step that a block does once, before its members' steps
   void countBegin();
   double product(llvm::ArrayRef<Size> of);
   /// The number of terms of a contraction's sum.
@@ -70,20 +71,21 @@ private:
 
   /// The bytes of a member's value in global memory.
   double bytesOf(mlir::Value value);
-  /// The same of all members'.
+  /// The bytes of all members' values in global memory.
   double bytesOfAll(mlir::Value value);
-  /// The bytes that a block reads of a value: its tile's rows, or all of its member's if the value has other rows.
+  /// The bytes that a block reads of a value: its tile's rows, or the whole value of its member if the value has other
+  /// rows.
   double bytesOfBlock(mlir::Value value);
   void countMemory();
   /// Begins a step, which `what` describes.
   void begin(const llvm::Twine &what);
-  /// Counts a read of global memory. It goes through L1, or once into shared memory, so that a block gets each byte
-  /// from the L2 cache once; but no more bytes than its readers ask for, which is a sector each if they read no
+  /// Counts a read of global memory. A block reads each byte from the L2 cache once, as the read goes through L1 or
+  /// once into shared memory. It reads no more than its readers request, which is a sector each if they read no
   /// `neighbours`.
   void touch(mlir::Value value, bool neighbours = true);
 
   ScalarWork scalarOf(MapOp map);
-  /// What one element of a value takes at the reader's index. What it needs twice is counted once.
+  /// The instructions for one element of a value at the reader's index. Values that it needs twice are counted once.
   Reading reading(mlir::Value value, bool neighbours = true);
   Reading computing(mlir::Value value);
   Reading element(mlir::Value value); ///< an element that is to be stored, computed with nothing `known`
@@ -105,19 +107,19 @@ private:
   double countPanels(Contraction c, int64_t panels); ///< panels of equal width
   double countLast(Contraction c, const rt::PanelBlock &block);
   double rowLoads(Contraction c);
-  /// Counts what follows the sums of so many elements, of which a lane has `each`.
+  /// Counts the ending of the sums of so many elements, of which a lane has `each`.
   void countEnd(const Step &of, double elements, double each, bool fragments = false);
 
   // On tensor cores, in Fragments.cpp.
   struct Part {
     double panels = 0, tiles = 0; ///< panels, or parts of panels, and their tiles of columns
-    double made = 0;              ///< tiles that are multiplied, also where they are not whole
+    double made = 0;              ///< tiles that are multiplied, including partial ones
     double visits = 0;            ///< how often rows are read: once for all panels of a pass
   };
   struct Share {
-    Part all, busiest; ///< of all warps with the same rows and terms, and of the one with the most work
+    Part all, busiest; ///< the part of all warps with the same rows and terms, and of the busiest warp
     double tiles = 0;  ///< of the block
-    double uneven = 1; ///< how many times its share the busiest of the processor's four partitions has
+    double uneven = 1; ///< the work of the busiest of the processor's four partitions over its even share
   };
   Share shareOf(Contraction c);
   double warpRows(); ///< the rows of warps that have any rows of the call

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the model knows of a GPU: one row of constants, each from a public source (Devices.cpp).
+// The model's data about a GPU: one row of constants, each from a public source (Devices.cpp).
 #ifndef TUTTI_COMPILER_PERFORMANCE_DEVICE_H
 #define TUTTI_COMPILER_PERFORMANCE_DEVICE_H
 
@@ -13,14 +13,14 @@ struct DeviceModel {
   llvm::StringLiteral architecture; ///< whose cubin it loads: "sm_90a"
   double clock;                     ///< Hz, at the boost that the data sheet's rates are stated for
   int processors;
-  int clustered; ///< that can have blocks of clusters of four and more, all at once
+  int clustered; ///< processors that can run blocks of clusters of four and more, all at once
 
   // Rates of one processor, a clock.
   double fp32; ///< lanes of a plain FP32 instruction, an FMA among them
   double fp64;
   double tf32; ///< multiply-adds by mma.sync
   double half; ///< the same for bf16 and f16, summed in float32
-  double wide; ///< of those by wgmma; 0: there is none
+  double wide; ///< the same by wgmma; 0: there is none
 
   // Rates of the device.
   double l2;     ///< bytes a clock
@@ -49,7 +49,7 @@ struct DeviceModel {
 
 /// All devices that the model has a row for.
 llvm::ArrayRef<DeviceModel> deviceModels();
-/// The one of this name, whatever its case and with or without spaces; or null.
+/// The device of this name, ignoring case and spaces; or null.
 const DeviceModel *findDeviceModel(llvm::StringRef name);
 
 } // namespace tutti

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a program's launches are predicted to take, on every device that the model knows.
+// The predicted times of a program's launches, on every device that the model knows.
 #ifndef TUTTI_COMPILER_PERFORMANCE_ESTIMATE_H
 #define TUTTI_COMPILER_PERFORMANCE_ESTIMATE_H
 
@@ -12,15 +12,15 @@ namespace tutti {
 struct LaunchEstimate {
   const DeviceModel *device;
   KernelWork work;
-  Prediction cold, warm; ///< what it reads is in the device's memory; is in the L2 cache
+  Prediction cold, warm; ///< operands in the device's memory; in the L2 cache
 };
 
 /// A call of a program.
 struct ProgramEstimate {
   CallSizes sizes;
   std::vector<std::string> kernels; ///< of each launch: "k0", or "k0 + k1" of parts
-  /// By launch, on the devices that have it, as `deviceModels` lists them: which kernels are one depends on the
-  /// architecture.
+  /// By launch, on the devices that have it, in the order of `deviceModels`. Which kernels share a launch depends on
+  /// the architecture.
   std::vector<std::vector<LaunchEstimate>> launches;
 
   struct Time {
@@ -30,8 +30,8 @@ struct ProgramEstimate {
   std::vector<Time> times; ///< by device; less than zero if a launch has no room on it
 };
 
-/// Tells the runtime what a block of each way to launch a kernel takes (KernelCode::cost), on a device of the first of
-/// the program's architectures.
+/// Sets KernelCode::cost, from which the runtime learns the time of a block for each way to launch a kernel, for a
+/// device of the program's first architecture.
 void addCosts(llvm::MutableArrayRef<ProgramCode> programs);
 
 /// `at` has the sizes that are not the largest of their range; a name that is not a size, or a value that is outside

@@ -13,24 +13,24 @@
 
 namespace tutti {
 
-/// Operations that wait for each other, on a block's longest way through a step.
+/// Operations that wait for each other: the critical path of a block through a step.
 struct Chain {
   double l2 = 0;     ///< reads of global memory
   double shared = 0; ///< reads of shared memory, and shuffles
   double fp32 = 0;   ///< plain operations: those of a warp, nearly each of which waits for the one before
   double mma = 0;
-  double sharedBytes = 0; ///< that all of the block move at once, and nobody does anything else
+  double sharedBytes = 0; ///< that the whole block moves at once, with no other work to overlap
   double barriers = 0, clusterBarriers = 0;
 };
 
-/// What one block does between two barriers: a dependent layer. Operations are counted in lanes: 32 of a warp's
+/// The work of one block between two barriers: a dependent layer. Operations are counted in lanes: 32 for a warp's
 /// instruction.
 struct StepWork {
   std::string what;
   NumericsProduct product = NumericsProduct::fma; ///< what multiplies, if anything does
   bool wide = false;                              ///< by warpgroups
   double products = 0; ///< multiply-adds of whole tiles, so with their padding; tf32x3 does three for each
-  double uneven = 1;   ///< of them the busiest of the processor's four parts has so many times its share
+  double uneven = 1;   ///< the products of the busiest of the processor's four partitions, over its even share
   double fp32 = 0;     ///< other floating-point instructions
   double integer = 0;  ///< integers, comparisons, selections, conversions: addresses and loops among them
   double special = 0, fp64 = 0;
@@ -39,17 +39,18 @@ struct StepWork {
       0; ///< over the path to shared memory and L1: 128 a warp's access, also where its lanes read one word
   double l2Bytes = 0;   ///< between the processor and the L2 cache
   double ringBytes = 0; ///< of these, by the ring
-  double inFlight = 0;  ///< of these, that can have been asked for and not be there; 0: there is no ring, the kernel's
+  double inFlight = 0;  ///< of these, the most that can be in flight; 0: there is no ring, and the kernel's holds
   Chain chain = {};
 };
 
-/// A kernel's launch, or that of several in one: then the sums and the largest of its `parts`, which have the steps.
+/// A kernel's launch, or one launch of several kernels. The latter has the sums and maxima of its `parts`, which have
+/// the steps.
 struct KernelWork {
   std::string name;
   int64_t blocks = 1; ///< one a tile and member
-  /// Members that a launched block works on, one after the other; then it does `once` once, and `steps` for each.
+  /// The members that a launched block works on, one after the other. It does `once` once, and `steps` for each member.
   int64_t members = 1;
-  bool persistent = false; ///< there may be several
+  bool persistent = false; ///< whether a block may have several members
   int64_t cluster = 1;     ///< blocks that run at once on neighbouring processors
   int threads = 32, registers = 32;
   int ofTask = 0; ///< threads that do the steps; 0: all
@@ -57,24 +58,24 @@ struct KernelWork {
   bool registersEstimated = true;
   double flops = 0;     ///< two a multiply-add of the contractions, no padding
   double dramBytes = 0; ///< all that it reads and writes, once
-  bool warm = false;    ///< that is in the L2 cache when it starts
-  double inFlight = 0;  ///< bytes that a block can have asked for and not have; 0: the chains say what waits
+  bool warm = false;    ///< whether these bytes are in the L2 cache at the start
+  double inFlight = 0;  ///< the most bytes that a block can have in flight; 0: the chains alone model waiting
   std::vector<StepWork> once, steps;
-  /// What the last block of each of the `tiles` of rows does for all: heads.
+  /// The heads: work of the last block of each of the `tiles` of rows, for all blocks.
   std::vector<StepWork> last;
   int64_t tiles = 0;
   std::vector<KernelWork> parts; ///< in the order of their blocks
 
   int64_t launched() const;                        ///< blocks
-  int processors(const DeviceModel &device) const; ///< that can have blocks of it
+  int processors(const DeviceModel &device) const; ///< that can run its blocks
   double total(double StepWork::*count) const;     ///< over all blocks
   size_t layers() const;                           ///< of the longest part: steps that wait for each other
   llvm::ArrayRef<KernelWork> each() const { return parts.empty() ? llvm::ArrayRef(*this) : llvm::ArrayRef(parts); }
 };
-/// The launch of these at once.
+/// One launch of all these kernels.
 KernelWork together(std::vector<KernelWork> parts);
 
-/// What a time is made of. The pipes come in the order of a processor's.
+/// The limits that a time may be bound by. The pipes of a processor come first, in their order.
 enum class Bound { tensor, fp32, integer, fp64, special, issue, shared, l2, dram, latency, launch };
 constexpr unsigned pipes = 8; ///< tensor to l2: of one processor
 llvm::StringRef boundName(Bound bound);
@@ -92,14 +93,14 @@ struct Prediction {
 
 Prediction predict(const KernelWork &work, const DeviceModel &device);
 
-/// What a block takes, as the runtime is told, of a launch of one kernel whose data are in the L2 cache: `full` has
+/// The cost of a block that the runtime is told, for a launch of one kernel whose data are in the L2 cache: `full` has
 /// tiles of `rows` rows, `one` a single row.
 rt::BlockCost blockCost(KernelWork full, KernelWork one, int64_t rows, const DeviceModel &device);
 
-/// How many of its blocks the device has room for.
+/// The number of blocks of this work that the device has room for.
 rt::BlockRoom roomOf(const KernelWork &work, const DeviceModel &device);
 
-/// What `members` is when the runtime launches it.
+/// The value of `members` when the runtime launches this work.
 int64_t membersOfBlock(const KernelWork &work, const DeviceModel &device);
 
 /// Blocks that a processor of this architecture holds at once.

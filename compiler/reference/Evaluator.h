@@ -9,8 +9,8 @@
 
 namespace tutti {
 
-/// Told of each op that was evaluated: its operands and its result. What it returns instead of nothing replaces the
-/// result: so an op-by-op comparison can go on from values of its own.
+/// Called after each op with its operands and its result. A returned tensor replaces the result, so that an op-by-op
+/// comparison can continue from its own values.
 using EvaluateHook = std::function<std::optional<HostTensor>(mlir::Operation &op, llvm::ArrayRef<HostTensor> operands,
                                                              const HostTensor &result)>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How the compiler says that it cannot: an exit code and a message that names the thing.
+// The compiler's errors: an exit code and a message that names the cause.
 #ifndef TUTTI_COMPILER_SUPPORT_ERROR_H
 #define TUTTI_COMPILER_SUPPORT_ERROR_H
 
@@ -15,7 +15,7 @@
 namespace tutti {
 
 using rt::ExitCode;
-/// What comes out of files stands in messages as these make it.
+/// These prepare text from files for messages.
 using rt::quote, rt::shown;
 
 class CompileError : public llvm::ErrorInfo<CompileError> {
@@ -33,11 +33,11 @@ public:
   std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
 };
 
-/// The message of an internal one begins by saying so. Whatever it was put together from, it is text, in lines that are
-/// not endless.
+/// An error with this code and message. The message of an internal error begins by saying so. The message is made valid
+/// text with lines of limited length.
 llvm::Error fail(ExitCode code, const llvm::Twine &message, std::string json = "");
 
-/// What an error says; of several the first. One that is no CompileError is a mistake of ours: internal.
+/// The content of an error, or of the first of several. An error that is no CompileError is our own mistake: internal.
 CompileError compileErrorOf(llvm::Error error);
 
 /// The node and the ONNX op that an op of a module was made from: "node 'linear_2' (Gemm)".
@@ -46,9 +46,9 @@ std::string describe(mlir::Location location);
 /// While it lives, MLIR's diagnostics of this thread's context are collected here and printed nowhere.
 class DiagnosticCapture {
 public:
-  /// `namesNodes`: each begins with the node of its op, where there is one.
+  /// `namesNodes`: each diagnostic begins with the node of its op, if it has one.
   explicit DiagnosticCapture(mlir::MLIRContext *context, bool namesNodes = false);
-  /// What was said since the last call.
+  /// The diagnostics since the last call.
   std::string take() { return std::exchange(text, {}); }
   /// Whether an error was said to be the compiler's own mistake (dialects/tutti/Mistake.h).
   bool saidMistake() const { return mistake; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The layouts of weights, as the IR says them and as the runtime knows them.
+// Converts the layouts of weights from the IR's enum to the runtime's.
 #ifndef TUTTI_COMPILER_SUPPORT_LAYOUT_H
 #define TUTTI_COMPILER_SUPPORT_LAYOUT_H
 

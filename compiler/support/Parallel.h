@@ -10,8 +10,8 @@
 namespace tutti {
 
 /// Calls `work` once with each number below `count`, on at most `jobs` threads (0: one a core), the caller's among
-/// them; returns when all are done. Numbers are begun in their order. Where the system gives no more threads there are
-/// fewer: LLVM's pool and std::async end the process then.
+/// them; returns when all are done. Numbers are begun in order. If the system provides fewer threads, fewer are used;
+/// LLVM's pool and std::async would end the process.
 void inParallel(size_t count, unsigned jobs, llvm::function_ref<void(size_t)> work);
 
 } // namespace tutti

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Files for programs that read and write nothing else.
+// Temporary files for programs that read and write only files.
 #ifndef TUTTI_COMPILER_SUPPORT_TEMPORARYFOLDER_H
 #define TUTTI_COMPILER_SUPPORT_TEMPORARYFOLDER_H
 
@@ -11,7 +11,7 @@
 
 namespace tutti {
 
-/// A folder of its own where TMPDIR says, which is gone with what it holds when this is.
+/// A new folder below TMPDIR, which is deleted with its content when this object is destroyed.
 class TemporaryFolder {
 public:
   /// Errors, here and in `write`: exit code `resource`.

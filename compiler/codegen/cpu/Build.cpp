@@ -16,8 +16,8 @@ using namespace mlir;
 namespace tutti {
 
 namespace {
-/// What emitters have to know of a module, as text: each level has a context of its own. Constants and the program,
-/// which may be large, stay behind.
+/// The parts of a module that emitters need, as text, since each level has a context of its own. Constants and the
+/// program, which may be large, are left out.
 struct ModuleText {
   std::string text;
   std::vector<std::string> symbols, names; ///< of the call's sizes; of the kernels, in their order
@@ -46,7 +46,7 @@ static std::vector<ModuleText> textsOf(ArrayRef<PlannedModule> planned, const Ke
   return texts;
 }
 
-/// All kernels for one level.
+/// Emits all kernels for one level.
 static llvm::Expected<CpuImage> emitLevel(const CpuLevel &level, ArrayRef<ModuleText> texts) {
   DialectRegistry dialects;
   insertCpuDialects(dialects);
@@ -68,7 +68,7 @@ static llvm::Expected<CpuImage> emitLevel(const CpuLevel &level, ArrayRef<Module
   return buildCpuImage(*code, level, names);
 }
 
-/// Whether code for a level would be other than that for the one below.
+/// Whether the code for a level would differ from the code for the level below.
 static bool isWorthBuilding(const CpuLevel &level, const KernelSet &set) {
   return !level.multipliesBytes || llvm::any_of(set.kernels, [](const KernelSet::Kernel &kernel) {
     return llvm::any_of(plan::KernelOp(kernel.kernel).getBody().getOps<ContractOp>(),

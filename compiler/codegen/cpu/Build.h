@@ -9,11 +9,11 @@
 
 namespace tutti {
 
-/// Those of models and plans, and of the code that their kernels become.
+/// Inserts the dialects of models and plans, and of the code that kernels become.
 void insertCpuDialects(mlir::DialectRegistry &registry);
 
-/// A program for each module; kernels that are equal in several are built once. Levels are independent: each is built
-/// in a context of its own, `jobs` at a time.
+/// Builds a program for each module; kernels that several modules share are built once. Levels are independent: each is
+/// built in a context of its own, `jobs` at a time.
 llvm::Expected<std::vector<ProgramCode>> buildCpu(llvm::ArrayRef<PlannedModule> planned,
                                                   llvm::ArrayRef<std::string> levels, unsigned jobs);
 

@@ -13,7 +13,7 @@ class Words {
 public:
   explicit Words(Code &code) : code(code), b(code.b) {}
 
-  /// Register by register.
+  /// sum + left right, one register at a time.
   Value multiplyAdd(const CpuLevel &level, Value left, Value right, Value sum) {
     auto type = dyn_cast<VectorType>(sum.getType());
     int64_t fit = level.vectorBits / 32, count = type ? type.getNumElements() : 1;
@@ -55,7 +55,7 @@ private:
     return LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(intrinsic), operands).getResult(0);
   }
 
-  /// Byte by byte, in plain arithmetic.
+  /// The same byte by byte, in plain arithmetic.
   Value plain(Value left, Value right, Value sum) {
     for (int64_t byte = 0; byte < 4; ++byte) {
       Value own = code.bitAnd(shiftRight(left, 8 * byte), like(left, 255));
@@ -69,8 +69,8 @@ private:
     return call("llvm.x86.avx512.vpdpbusd.512", sum.getType(), {sum, cast(left, byte), cast(right, byte)});
   }
 
-  /// Bytes as numbers of 16 bits, of which an instruction multiplies pairs: those at even places, then those at odd
-  /// ones. An instruction for bytes would add two products in 16 bits, which are too few.
+  /// The same on bytes widened to 16 bits, whose pairs one instruction multiplies: the bytes at even places, then those
+  /// at odd ones. The instruction for bytes adds two products in 16 bits, which overflows.
   Value byPairs(const CpuLevel &level, Value left, Value right, Value sum) {
     StringRef intrinsic = level.vectorBits == 512 ? "llvm.x86.avx512.pmaddw.d.512" : "llvm.x86.avx2.pmadd.wd";
     Type half = b.getI16Type();

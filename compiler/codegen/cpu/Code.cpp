@@ -26,7 +26,7 @@ static CpuLevel wide(llvm::StringRef name, bool multipliesBytes) {
 }
 
 llvm::ArrayRef<CpuLevel> cpuLevels() {
-  // A Zen 3 looks ahead by itself, and is slowed down by who asks.
+  // The hardware prefetcher of a Zen 3 suffices; software prefetches slow it down.
   static const CpuLevel levels[] = {
       {.name = rt::kCpuTargets[0].level,
        .vectorBits = 256,
@@ -122,7 +122,7 @@ void Code::storeVector(Value value, Value pointer, Value mask) {
   else
     LLVM::StoreOp::create(b, value, pointer, align);
 }
-/// Up to the last one, as far as a mask is known.
+/// The number of lanes up to the last one that is set, as far as a mask is known.
 static int64_t lanesThatCount(Value mask) {
   int64_t count = lanes;
   if (DenseElementsAttr bits; mask && matchPattern(mask, m_Constant(&bits)))
@@ -204,7 +204,7 @@ Value Code::keyOf(Value x, bool preferSmall, bool preferNan) {
   Type integer = b.getIntegerType(width), whole = like(type, integer);
   auto number = [&](APInt value) { return constant(whole, b.getIntegerAttr(integer, value)); };
   Value isNan = compare(arith::CmpFPredicate::UNO, x, x);
-  // -0 + 0 is +0. Below zero the bits ascend the other way.
+  // -0 + 0 is +0. The bits of negative floats are ordered in reverse.
   Value bits = arith::BitcastOp::create(b, whole, addF(x, zero(type)));
   Value sign = shiftRight(bits, number(APInt(width, width - 1)));
   sign = bitAnd(sign, number(APInt::getSignedMaxValue(width)));
@@ -255,16 +255,17 @@ SmallVector<Value> Code::transposed(ArrayRef<Value> vectors, int64_t registerBit
 }
 
 SmallVector<Value> Code::transposedSquare(ArrayRef<Value> vectors) {
-  // Within 128 bits, and then of such segments as a whole: shuffles that mix both are slow, or several.
+  // Shuffles work within 128-bit segments first, then on whole segments: a shuffle that does both is slow, or becomes
+  // several.
   auto type = cast<VectorType>(vectors.front().getType());
   int64_t side = vectors.size(), segment = std::min<int64_t>(side, 128 / type.getElementTypeBitWidth());
   SmallVector<Value> from(vectors);
   auto shuffled = [&](Value first, Value second, llvm::function_ref<int64_t(int64_t)> source) -> Value {
     return vector::ShuffleOp::create(b, first, second, llvm::map_to_vector(llvm::seq(side), source));
   };
-  // A place is the bits of a vector's number and those of a lane. To interleave the vectors of the lower half with
-  // those of the upper half moves the highest bit of the number behind the lane's, and the lane's highest behind the
-  // number's.
+  // The position of an element is the bits of its vector's number and of its lane. Interleaving the vectors of the
+  // lower half with those of the upper half moves the highest bit of the number behind the lane's bits, and the lane's
+  // highest bit behind the number's.
   for (int64_t bits = segment; bits > 1; bits /= 2) {
     SmallVector<Value> next;
     for (int64_t group = 0; group < side; group += segment)
@@ -275,8 +276,8 @@ SmallVector<Value> Code::transposedSquare(ArrayRef<Value> vectors) {
           }));
     from = next;
   }
-  // The other way round, since segments cannot be interleaved at once: the even ones of two neighbours, and the odd
-  // ones.
+  // For segments the reverse step is used, as they cannot be interleaved by one shuffle: it takes the even segments of
+  // two neighbours, and the odd ones.
   int64_t segments = side / segment;
   for (int64_t bits = segments; bits > 1; bits /= 2) {
     SmallVector<Value> next;
@@ -293,7 +294,7 @@ SmallVector<Value> Code::transposedSquare(ArrayRef<Value> vectors) {
 }
 
 Value Code::picked(ArrayRef<Value> vectors, llvm::function_ref<int64_t(int64_t)> source) {
-  // A vector more with each shuffle; lanes keep their places once they are there.
+  // Each shuffle adds one vector; lanes that have their element keep it.
   constexpr int64_t none = vector::ShuffleOp::kPoisonIndex;
   auto within = [&](int64_t lane, int64_t first, int64_t last) {
     return source(lane) >= first * lanes && source(lane) < last * lanes;
@@ -316,16 +317,16 @@ Value Code::repeated(Value vector, int64_t lane) {
 }
 
 Value Code::trees(ArrayRef<Value> vectors, llvm::function_ref<Value(Value, Value)> combine) {
-  // Each level combines the halves of what is left of two trees, and one vector holds the results of both: sixteen
-  // trees in fifteen combinations. Once halves are short enough they stay within 128 bits, where shuffles are fast.
-  // Undoing the levels' shuffles, the tree that ends in lane l begins at the place whose bits are those of l in the
-  // order 1, 0, 3, 2.
+  // Each level combines the halves of two partly reduced trees and holds both results in one vector: sixteen trees take
+  // fifteen combinations. Halves that are short enough stay within 128 bits, where shuffles are fast. With the levels'
+  // shuffles undone, the tree that ends in lane l begins at the place whose bits are those of l in the order 1, 0, 3,
+  // 2.
   assert(vectors.size() == size_t(lanes));
   SmallVector<Value> level(lanes);
   for (int64_t i = 0; i < lanes; ++i)
     level[(i >> 1 & 1) << 3 | (i & 1) << 2 | (i >> 3 & 1) << 1 | (i >> 2 & 1)] = vectors[i];
-  // Where lane l of a combined vector finds its first half in the two vectors, one after the other; `half` further is
-  // the second.
+  // The lane of the two concatenated vectors that is the first operand of lane l of their combination; the second
+  // operand lies `half` further.
   struct Level {
     int64_t half;
     int64_t (*source)(int64_t lane);
@@ -378,7 +379,7 @@ SmallVector<Value> Code::loopWhile(ValueRange init, llvm::function_ref<SmallVect
   scf::ConditionOp::create(b, forwarded[0], ValueRange(forwarded).drop_front());
   SmallVector<Type> types(ValueRange(forwarded).drop_front().getTypes());
   scf::YieldOp::create(b, body(enter(op.getAfter(), types)));
-  // What is forwarded is known only now.
+  // The forwarded values are known only now.
   b.setInsertionPoint(op);
   auto typed = scf::WhileOp::create(b, types, init);
   typed.getBefore().takeBody(op.getBefore());

@@ -52,25 +52,27 @@ public:
 
 private:
   static constexpr int64_t lineBytes = plan::lineBytes;
-  // What the third cache takes to answer is a few hundred cycles, of a line each; a few pages are that several times
-  // over.
+  // The prefetch distance. The L3 cache answers after a few hundred cycles, in which one line is used per cycle; a few
+  // pages cover that several times over.
   static constexpr int64_t bytesAhead = 16 << 10;
-  // Of so few terms and one vector of columns, as many sums as a long map takes at a time are made when it takes them.
+  // With at most this many terms and one vector of columns, sums are made just before a long map uses them, as many as
+  // it takes at a time.
   static constexpr int64_t fewTerms = 8;
-  // A pointer a row, where rows lie apart: more than these leave no registers for others.
+  // Rows that lie apart take a pointer register each; more of them leave no registers for other values.
   static constexpr int64_t mostPointers = 8;
   static_assert(rt::panelBytes == partialBytes, "sums that wait are a panel's");
 
   int64_t N;
   int64_t panelColumns, panelVectors; ///< of a whole panel
   Value weights;
-  /// Where rows that are read through a move are put together, and the runs that they are of.
+  /// The memory in which rows that are read through a move are made contiguous, and the runs that they consist of.
   Value together;
   SmallVector<ReadThrough::Run> runs;
-  /// Whether the rows of the tasks to come are others than this one's, in the launch's buffers; null: never.
+  /// Whether later tasks read rows of the launch's buffers that this task does not read; null: never.
   Value rowsComeIn;
 
-  /// Tables of places in bytes; a tile may begin with any row of a block, and end in the blocks behind it.
+  /// Makes tables of the places of rows and terms, in bytes. A tile may begin at any row of a block and end in later
+  /// blocks.
   void readThrough(ReadThrough &through) {
     auto told = [&](ArrayRef<int64_t> places) {
       SmallVector<int32_t> table;
@@ -100,7 +102,8 @@ private:
     }
   }
 
-  /// Members that share their rows find them in the caches, if a task has all of them.
+  /// Whether the next task's rows differ from this one's. Members that share their rows find them in the caches if a
+  /// task has all rows.
   Value rowsAreOthers() {
     if (RowForm::of(typeOf(op.getLhs())).lifted)
       return code.constant(code.b.getI1Type(), code.b.getBoolAttr(true));
@@ -110,18 +113,18 @@ private:
     return code.less(e.rows(), total);
   }
 
-  /// Of whole panels, by their number.
+  /// The weights of a whole panel, by its number.
   Value panelAt(Value panel) { return code.at(weights, code.mul(panel, K * panelColumns * bytes)); }
   Value columnOf(Value panel) { return code.mul(panel, panelColumns); }
 
-  /// 16 columns of a panel whose terms lie `width` apart, of which so many count.
+  /// 16 columns of a panel, of which `valid` count; consecutive terms lie `width` elements apart.
   Column columnAt(Value pointer, Value column, int64_t width, int64_t valid, int64_t partial) {
     Value mask = code.firstLanes(valid);
     return {pointer, code.num(width), width < lanes ? mask : Value(), column, mask, partial};
   }
 
-  /// Asks for rows from the launch's buffers, a vector of another row at each term: for those of the next tile while
-  /// the first panel is multiplied, for those of the next task with the second.
+  /// Prefetches rows from the launch's buffers, a vector of another row at each term: the next tile's rows during the
+  /// first panel, the next task's during the second.
   void askForRows(Value row, int64_t rows, Value column, Value k) {
     Value next = code.select(code.equal(column, code.num(0)), code.num(rows), e.rows());
     Value at = code.mul(code.div(k, code.num(lanes)), lanes);
@@ -130,7 +133,7 @@ private:
       code.prefetch(code.at(left.pointer, code.add(code.mul(place, bytes), line)));
   }
 
-  /// A panel's columns, `tileVectors` vectors at a time.
+  /// The columns of a panel, split into turns of up to `tileVectors` vectors.
   SmallVector<SmallVector<Column>> turnsOf(Value pointer, Value column, int64_t width, int64_t valid) {
     SmallVector<SmallVector<Column>> turns;
     for (int64_t v = 0; v * lanes < width; ++v) {
@@ -142,12 +145,13 @@ private:
     return turns;
   }
 
-  /// A panel as tiles go through it, and how many bytes of the next weights a full tile asks for at each term.
+  /// A panel's turns, and the bytes of the next weights that a full tile prefetches at each term (`step`).
   struct Panel {
     SmallVector<SmallVector<Column>> turns;
     Value step;
   };
-  /// An even share of a turn's bytes; what a tile of left-over rows would ask for is left to the processor.
+  /// The bytes that a full tile prefetches per term: an even share of a turn's. The share of a tile of left-over rows
+  /// is left to the hardware prefetcher.
   Value stepOf(int64_t bytesOfTurn) {
     if (!e.level.sharesRequests)
       return code.num(lineBytes);
@@ -156,12 +160,13 @@ private:
     return code.add(code.div(code.num(bytesOfTurn - 1), tiles), 1);
   }
 
-  /// The sums of a chunk, and requests for weights. The next chunk, or panel, or layer lies right behind. Turn after
-  /// turn, tile after tile asks for a part of it: faster than a line a term the next cache would not answer, and the
-  /// requests would hold up what is needed now. Where rows are too few for a full tile, weights go by faster than the
-  /// processor itself looks ahead: the first tile asks for all that will be needed some pages later. A panel has two
-  /// lines a term, so a small tile behind a single full one asks for the other half; behind more it would ask too far.
-  /// Tiles of few rows and half a panel are many: the first one asks, for its half.
+  /// Computes the sums of a chunk and prefetches weights. The weights of the next chunk, panel or layer lie right
+  /// behind, and each turn of each tile prefetches a part of them. More than a line per term would exceed the next
+  /// cache's rate, and the prefetches would delay loads that are needed now. With too few rows for a full tile, weights
+  /// are consumed faster than the hardware prefetcher runs ahead, so the first tile prefetches everything that is
+  /// needed some pages later. A panel has two lines per term, so a small tile behind a single full one prefetches the
+  /// other half; behind several full tiles it would go too far. Half panels have many tiles of few rows: the first one
+  /// prefetches, for its half.
   SmallVector<Value> panelSums(Value row, int64_t rows, const Panel &panel, unsigned turn, Value from, Value to) {
     ArrayRef<Column> columns = panel.turns[turn];
     Value part = code.add(code.mul(code.div(row, code.num(tileRows)), panel.turns.size()), turn);
@@ -183,7 +188,7 @@ private:
     Value first = code.equal(row, code.num(0));
     Value asksForHalf = code.less(row, code.num(rt::panelBytes / lineBytes * tileRows));
     return sums(row, rows, columns, from, to, [&](Value k) {
-      // A branch that is guessed right costs less than prefetches of what is there.
+      // A well predicted branch costs less than prefetches of lines that are already cached.
       code.when(
           first,
           [&] {
@@ -194,15 +199,16 @@ private:
     });
   }
 
-  /// Asks for what lies behind a line of weights. The first cache waits for few lines at a time, so memory is asked by
-  /// the second, unless weights end before that, as those of small networks do.
+  /// Prefetches the lines `bytesAhead` behind the given weights. The L1 cache tracks few outstanding lines, so lines
+  /// from memory are prefetched into L2. If the weights end before that distance, as in small networks, they go to L1.
   void askAhead(Value from) {
     bool ends = K * rt::panelBytes < bytesAhead;
     for (int64_t line = 0; line < lanes * bytes; line += lineBytes)
       code.prefetch(code.at(from, bytesAhead + line), ends ? Code::Cache::first : Code::Cache::second);
   }
 
-  /// The sums of one chunk wait for those of the next; the first chunk's are what waits.
+  /// Adds a chunk's sums to the partials, where they wait for the next chunk; the first chunk's sums are stored as they
+  /// are.
   void addToPartials(Value row, int64_t rows, ArrayRef<Column> columns, ArrayRef<Value> sums, Value isFirst) {
     auto wait = [&](llvm::function_ref<Value(Value sum, Value place)> soFar) {
       for (int64_t i = 0; i < rows; ++i)
@@ -216,8 +222,8 @@ private:
         [&] { wait([&](Value sum, Value place) { return plus(code.loadVector(element, place, {}), sum); }); });
   }
 
-  /// All rows times one panel. A tile of rows has all of its columns before the next: where they are two turns, what a
-  /// line of weights brings with it is wanted next.
+  /// Multiplies all rows by one panel. A tile of rows computes all columns of the panel before the next tile: with two
+  /// turns, the second one uses the neighbouring lines that were loaded with the first one's.
   void emitPanel(Value pointer, Value column, int64_t width, int64_t valid) {
     SmallVector<SmallVector<Column>> turns = turnsOf(pointer, column, width, valid);
     Panel panel{turns, stepOf(width * bytes / turns.size())};
@@ -258,13 +264,13 @@ private:
       overTiles(finish);
   }
 
-  /// Whether a panel's columns fill at most half of a vector, of which registers hold a part.
+  /// Whether a panel's columns fill at most half of a 16-lane vector, on a level whose registers hold only part of one.
   bool isNarrow(int64_t width) const {
     return isa<FloatType>(element) && 2 * width <= lanes && lanes * bytes * 8 > e.level.vectorBits;
   }
 
-  /// Such a panel by vectors of its own lanes: tiles have more rows, but each number of them has code of its own, and
-  /// none more than may lie apart.
+  /// Multiplies by a narrow panel with vectors of its own width. That leaves registers for more rows in a tile. The
+  /// number is bounded, as each number of rows has its own code, and by `mostPointers`.
   void emitNarrow(Value pointer, Value column, int64_t width, int64_t valid) {
     int64_t registers = std::max<int64_t>(1, width * bytes * 8 / e.level.vectorBits);
     int64_t rows = std::max(tileRows, std::min(mostPointers, e.level.registers / registers - 2));
@@ -275,8 +281,9 @@ private:
     tileRows = ofAll;
   }
 
-  /// A tile's rows times all full panels: the rows are written from end to end. Panel by panel, rows a multiple of 4 KB
-  /// apart would drive each other out of the first cache; but weights are loaded again for each tile.
+  /// Multiplies tile by tile by all full panels, so that result rows are written end to end. Panel by panel, rows a
+  /// multiple of 4 KB apart would evict each other from the L1 cache. The price is that weights are loaded again for
+  /// each tile.
   void emitByRows(int64_t panels) {
     overTiles([&](Value row, int64_t rows) {
       code.loop(code.num(0), code.num(panels), 1, [&](Value panel) {
@@ -287,15 +294,15 @@ private:
   }
 
   void emitFull(int64_t panels) {
-    // A tile has more to store than weights to load.
+    // With so few terms, a tile stores more than it loads of the weights.
     if (K <= tileRows && !step.longMaps)
       return emitByRows(panels);
     code.loop(code.num(0), code.num(panels), 1,
               [&](Value panel) { emitPanel(panelAt(panel), columnOf(panel), panelColumns, panelColumns); });
   }
 
-  /// One or two rows times all full panels: several panels share each element of the row. They are streams enough for
-  /// the processor to look ahead.
+  /// Multiplies one or two rows by all full panels. Several panels share each loaded element of the row, and their
+  /// streams suffice for the hardware prefetcher.
   void emitWide(int64_t panels) {
     int64_t group = std::min<int64_t>(panels, wideVectors / panelVectors);
     auto emitGroup = [&](Value first, int64_t count) {
@@ -307,7 +314,7 @@ private:
                                    panelColumns, panelColumns, 0));
       }
       overRows(wideRows, [&](Value row, int64_t rows) {
-        // Two rows may need more registers than there are.
+        // The columns of two rows may need more registers than there are.
         int64_t now = std::min<int64_t>(columns.size(), llvm::bit_floor(uint64_t(tileRows * tileVectors / rows)));
         for (ArrayRef<Column> rest = columns; !rest.empty();) {
           ArrayRef<Column> some = rest.take_front(now);

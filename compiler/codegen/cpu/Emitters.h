@@ -9,37 +9,37 @@
 
 namespace tutti {
 
-/// Rows times a packed weight, with what is computed from the registers (Contract.cpp).
+/// Rows times a packed weight, and the values computed from the sums in registers (Contract.cpp).
 void emitContraction(StepEmitter &emitter, const Step &step);
 /// Rows of one value times columns of another, in the same way (Product.cpp).
 void emitProduct(StepEmitter &emitter, const Step &step);
 
-/// Calls `rows` with one block of the tile's rows after the other, for some columns or all, once copies of what they
-/// read transposed are there (Transposed.cpp).
+/// Calls `rows` for one block of the tile's rows after the other, for some or all columns, after copying the operands
+/// that these rows read transposed (Transposed.cpp).
 using RowRange = llvm::function_ref<void(mlir::Value from, mlir::Value to, int64_t step)>;
 void emitTransposed(StepEmitter &emitter, llvm::ArrayRef<TransposedReads::Operand> operands, RowRange rows);
-/// Values stored row by row; all steps go through a row before the next row begins (Rows.cpp).
+/// Values stored row by row; all steps finish a row before the next row begins (Rows.cpp).
 void emitRows(StepEmitter &emitter, llvm::ArrayRef<Step> steps);
 
-/// Whether a value is made of maps alone, whose lanes can be those of several rows: it lies row behind row, and what
-/// is read of memory is the same element of such a value, a row's only one, what depends on the column alone, or at
-/// places that are known. And that is worth it: `work` for an element, of which each row would take a vector, against
-/// what is gathered (Packed.cpp).
+/// Whether a value can and should be computed with lanes of several rows. It is made of maps alone, and its rows lie
+/// end to end. Each read of memory is the same element of such a value, a row's only element, an element that depends
+/// on the column alone, or one at known places. Packing must pay: it saves vectors of `work` per element, as each row
+/// would take one of its own, and costs gathers (Packed.cpp).
 bool isPacked(StepEmitter &emitter, mlir::Value value, int64_t work);
-/// All rows of the tile at once.
+/// Emits such a value for all rows of the tile at once.
 void emitPacked(StepEmitter &emitter, mlir::Value value);
 
 // The phases of a row that are more than one element after the other; each makes one row of its op's result.
-/// Lane l takes elements l, l + 16, ... and a fixed tree makes one of the lanes (Reduce.cpp). Of several rows alike,
-/// since each addition waits for the one before.
+/// A reduction: lane l combines elements l, l + 16, ..., and a fixed tree combines the lanes (Reduce.cpp). Several rows
+/// are interleaved, since each addition of a row waits for the one before.
 void emitReduction(StepEmitter &emitter, ReduceOp op, llvm::ArrayRef<mlir::Value> rows);
 void emitArg(StepEmitter &emitter, ArgOp op, mlir::Value row);
-/// Sums of 16 neighbours and of what came before (Scan.cpp).
+/// A scan: prefix sums of 16 neighbours, plus the sum of all before (Scan.cpp).
 void emitScan(StepEmitter &emitter, ScanOp op, mlir::Value row);
-/// Ranks, the best so far in a heap, or the whole row in order (Top.cpp).
+/// A top-k: by ranks, by a heap of the best so far, or by sorting the whole row (Top.cpp).
 void emitTop(StepEmitter &emitter, TopOp op, mlir::Value row);
 
-/// x, then the updates in their order (Scatter.cpp).
+/// A scatter: stores x, then applies the updates in their order (Scatter.cpp).
 void emitScatter(StepEmitter &emitter, ScatterOp op, mlir::Value row);
 
 /// Writes a value at rows, as many vectors at a time as math functions like; `elements` computes it at some points
@@ -52,26 +52,26 @@ void emitElements(StepEmitter &emitter, mlir::Value value, llvm::ArrayRef<mlir::
 void emitExchanges(Code &code, mlir::Value count,
                    llvm::function_ref<void(mlir::Value i, mlir::Value distance)> exchange);
 
-/// Sorts `count` 64-bit numbers, a multiple of 16, the largest first, in memory for twice as many (Sort.cpp). Where
-/// they are then.
+/// Sorts `count` 64-bit numbers, a multiple of 16, the largest first, in memory for twice as many (Sort.cpp). Returns
+/// the address of the sorted numbers.
 mlir::Value emitSort(Code &code, mlir::Value memory, int64_t count);
 
-/// The places of the `wanted` largest of a row's keys, those of equal ones that come first, into `target` (Ranks.cpp).
-/// `keysAt` gives those of 16 columns as i32, any where the mask is not set.
+/// Writes the places of the `wanted` largest of a row's keys to `target`; among equal keys the first ones win
+/// (Ranks.cpp). `keysAt` gives the keys of 16 columns as i32, with any value where the mask is not set.
 using KeysAt = llvm::function_ref<mlir::Value(mlir::Value column, mlir::Value mask)>;
 void emitRanks(Code &code, const TopPlan &plan, int64_t columns, int64_t wanted, KeysAt keysAt, mlir::Value work,
                mlir::Value target);
 
-/// What a reduction, or a head, makes of two: sums for a mean. Bools have extremes alone.
+/// The combination of two elements by a reduction or a head; a sum for a mean. Bools have only extremes.
 mlir::Value combined(Code &code, ReduceKind kind, mlir::Value a, mlir::Value c);
 
 /// sum + left right, of words of four bytes (tutti.contract with `bytes`): vectors or numbers.
 mlir::Value multiplyAddBytes(Code &code, const CpuLevel &level, mlir::Value left, mlir::Value right, mlir::Value sum);
 
-/// What a reduction has made of some elements, scalars or vectors, in as many values as are carried through its loop.
-/// A maximum of floats that keeps a NaN and both zeros is a chain of six instructions that wait for each other. An
-/// extreme is instead found from the elements' bits: the largest as signed numbers, the smallest and the largest as
-/// unsigned ones, where no instruction waits for another and any order will do.
+/// The state of a reduction over some elements, scalars or vectors, as the values carried through its loop. A maximum
+/// of floats that keeps a NaN and both zeros is a chain of six instructions that wait for each other. An extreme is
+/// instead found from the elements' bits: the largest as signed numbers, the smallest and the largest as unsigned ones,
+/// where no instruction waits for another and any order will do.
 class Fold {
 public:
   Fold(Code &code, ReduceKind kind, mlir::Type type);
@@ -79,7 +79,8 @@ public:
   llvm::SmallVector<mlir::Value> none();
   llvm::SmallVector<mlir::Value> with(mlir::ValueRange sofar, mlir::Value x);
   llvm::SmallVector<mlir::Value> merged(mlir::ValueRange a, mlir::ValueRange c);
-  /// `together` makes one of lanes, or of what it is given: of numbers in the order of the elements.
+  /// The result of the reduction. `together` reduces the lanes of one carried value, in which numbers have the order of
+  /// the elements.
   mlir::Value result(mlir::ValueRange sofar, llvm::function_ref<mlir::Value(mlir::Value)> together);
 
 private:
@@ -91,7 +92,7 @@ private:
   mlir::Value turned(mlir::Value x);
 };
 
-/// Where a head finds its members and leaves its answer.
+/// The memory of a head: its members' values and its answer.
 struct HeadPlace {
   mlir::Value members; ///< all members' values
   mlir::Value answer;
@@ -101,10 +102,10 @@ struct HeadPlace {
   mlir::Value firstRow, rows;
   mlir::Value scratch; ///< headScratchBytes
 };
-/// One answer of the members for a tile of rows (Heads.cpp).
+/// Computes a head's answer from the members for a tile of rows (Heads.cpp).
 void emitHead(Code &code, HeadOp head, const HeadPlace &place);
 
-/// The functions of steps in a module, and their names: steps that are equal, of one kernel or of several, are one.
+/// The names of the step functions in a module; equal steps, of one kernel or several, share a function.
 using StepFunctions = MapButForName<std::string>;
 
 /// The kernel's function, named `name`, for one level, into a module of llvm, scf, arith, math and vector ops

@@ -40,7 +40,7 @@ private:
     Value index = code.add(code.mul(code.add(code.mul(member, place.totalRows), row), place.columns), column);
     return code.at(place.members, code.mul(index, bytes));
   }
-  /// 16 columns of a member as floats, integers turned into float32.
+  /// 16 columns of a member; with `asFloat`, integers are converted to float32.
   Value member(Value index, Value column, Value mask, bool asFloat) {
     Value value = code.loadVector(element, memberAt(index, column), mask);
     if (!asFloat || isa<FloatType>(element))
@@ -131,8 +131,8 @@ private:
       part = arith::TruncFOp::create(code.b, f, part);
     Value low = code.loadVector(f, sortedAt(below), {});
     Value high = code.loadVector(f, sortedAt(code.min(code.add(below, 1), last)), {});
-    // Infinite neighbours have no middle: a rank that is a member's is its value, and so is that of two equal ones, and
-    // of -inf and a number.
+    // Infinite neighbours cannot be interpolated. A rank that hits a member is that member's value, and so is one
+    // between two equal values, or between -inf and a number.
     auto semantics = &cast<FloatType>(f).getFloatSemantics();
     auto infinity = [&](bool negative) {
       return code.constant(code.vec(f), FloatAttr::get(f, APFloat::getInf(*semantics, negative)));

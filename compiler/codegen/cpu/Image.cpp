@@ -47,7 +47,7 @@ static llvm::Error lower(ModuleOp module, const CpuLevel &level) {
   return llvm::Error::success();
 }
 
-/// A level's name as LLVM's of a CPU, and of what it has beside.
+/// LLVM's CPU name of a level, and its extra features.
 static llvm::StringRef cpuOf(const CpuLevel &level) { return level.name.split('+').first; }
 static llvm::StringRef featuresOf(const CpuLevel &level) { return level.name.drop_front(cpuOf(level).size()); }
 
@@ -65,16 +65,16 @@ static std::unique_ptr<llvm::TargetMachine> machineFor(const CpuLevel &level, st
   if (!target)
     return nullptr;
   llvm::TargetOptions options;
-  // An fma is where the IR says so, and nowhere else.
+  // LLVM must not fuse multiplications and additions: an fma is only where the IR has one.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(
       target->createTargetMachine(triple, cpuOf(level), featuresOf(level), options, llvm::Reloc::PIC_,
                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 
-/// Masked stores of one known lane as scalar stores. LLVM 22 makes such a store itself, and where the vector is a
-/// truncated one it stores the wide element: over what lies behind the one that is meant. The first lanes, as the last
-/// columns of a row are, as stores of 8, 4, 2 and 1 of them, where the level has no good masked store.
+/// Rewrites masked stores of one known lane as scalar stores. LLVM 22 does so itself, but for a truncated vector it
+/// stores the wide element, over the memory behind the intended one. Stores of the first lanes, such as a row's last
+/// columns, become stores of 8, 4, 2 and 1 lanes on levels without a fast masked store.
 static void storeKnownLanes(llvm::Module &code, const CpuLevel &level) {
   for (llvm::Function &function : code)
     for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
@@ -113,7 +113,7 @@ static void storeKnownLanes(llvm::Module &code, const CpuLevel &level) {
 }
 
 namespace {
-/// Keeps LLVM's errors, the first of which ends the process without a handler. Warnings are printed as ever.
+/// Keeps LLVM's errors; without a handler the first one ends the process. Warnings are printed as usual.
 struct ErrorsOfLlvm : llvm::DiagnosticHandler {
   explicit ErrorsOfLlvm(std::string &text) : text(text) {}
   bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
@@ -168,7 +168,7 @@ static llvm::Expected<llvm::SmallVector<char, 0>> compile(ModuleOp module, const
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graphs;
   llvm::ModuleAnalysisManager modules;
-  // There is no C library in an image: a loop that fills memory stays one.
+  // An image has no C library, so loops that fill memory must not become calls.
   llvm::TargetLibraryInfoImpl none(machine->getTargetTriple());
   none.disableAllFunctions();
   functions.registerPass([&] { return llvm::TargetLibraryAnalysis(none); });
@@ -191,8 +191,8 @@ static llvm::Expected<llvm::SmallVector<char, 0>> compile(ModuleOp module, const
   return object;
 }
 
-/// The linker lays code and constants out in one run, in which every reference is relative; an undefined symbol, or a
-/// relocation that would be left for load time, is an error.
+/// Makes the linker lay out code and constants in one run, in which every reference is relative. An undefined symbol,
+/// or a relocation left for load time, is an error.
 static const char linkerScript[] = R"(
 SECTIONS {
   . = 0;
@@ -244,7 +244,8 @@ static llvm::Expected<CpuImage> link(llvm::ArrayRef<char> object, ArrayRef<std::
   if (llvm::Error error = folder->write("image.ld", linkerScript))
     return error;
 
-  // The linker as a library keeps its state in globals: one link at a time, and none behind one that left them broken.
+  // The linker library keeps its state in globals, so only one link runs at a time, and none after one that left them
+  // broken.
   static std::mutex linking;
   static bool canLink = true;
   std::lock_guard<std::mutex> guard(linking);

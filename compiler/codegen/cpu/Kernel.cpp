@@ -75,9 +75,10 @@ private:
   std::vector<std::pair<std::string, SmallVector<Need>>> calls;
   Value arguments, sizeTable, scratch, tileRows, totalRows, position, firstRow, rows;
 
-  /// Of steps that store row by row; a function of more takes longer to compile than its length says.
+  /// The largest work of steps that share a function and store row by row; compile time grows faster than a function's
+  /// length.
   static constexpr int64_t mostWork = 300;
-  /// A page, in which a processor's own prefetching ends.
+  /// The most bytes that are prefetched: a page, at whose end the hardware prefetcher stops.
   static constexpr int64_t mostAsked = 4 << 10;
   static constexpr int64_t mostAskedArguments = 4;
 
@@ -113,7 +114,7 @@ private:
     return code.loadNumber(code.at(sizeTable, place * 8));
   }
 
-  /// The launch's buffers: arguments first, then results.
+  /// The pointer to a buffer of the launch: arguments first, then results.
   Value buffer(unsigned index) { return code.loadPointer(code.at(arguments, index * 8)); }
   Value basePointer(Value value) {
     const Place &place = steps.placeOf(value);
@@ -136,8 +137,8 @@ private:
     return code.at(pointer, code.mul(code.mul(row, sizeOf(form.columns)), storageBytes(type.getElementType())));
   }
 
-  /// Asks for the rows of the next task, which lie behind those of this one, where all of them are little: they would
-  /// be over before the processor itself looks ahead.
+  /// Prefetches the rows of the next task, which lie behind this one's, if they are few bytes: so short a stream ends
+  /// before the hardware prefetcher reacts.
   void askForNext() {
     int64_t asked = 0;
     for (BlockArgument argument : kernel.getBody().getArguments()) {
@@ -181,7 +182,8 @@ private:
     llvm_unreachable("every need is listed");
   }
 
-  /// The last member to finish these rows answers for all of them; its ticket tells it so.
+  /// Emits the heads. The last member to finish these rows, which its ticket identifies, computes the answer of all
+  /// members.
   void emitHeads(Value tileNumber) {
     unsigned tickets = kernel.getBody().getNumArguments() + kernel.getYielded().size();
     Value ticket = code.at(buffer(tickets), code.mul(tileNumber, 4));

@@ -53,7 +53,8 @@ void LanesEmitter::addTerms(Columns columns, Value pointer, Value top, int64_t r
             Value &sum = next[i * columnsNow + n];
             sum = multiplyAdd(term, weight, sum);
           };
-          // The fewer of both lie in registers beside the sums, the others come one by one.
+          // The operands that are fewer, rows or columns, stay in registers beside the sums; the others are loaded one
+          // by one.
           if (rowsNow < columnsNow) {
             for (int64_t i = 0; i < rowsNow; ++i)
               there.push_back(termOf(i));
@@ -111,7 +112,8 @@ void LanesEmitter::overPieces(const rt::PanelBlock &block, Value pointer, int64_
                               llvm::function_ref<void(Value row, int64_t rows, FirstSum)> finish) {
   constexpr int64_t bytesOfPiece = 8 << 10;
   int64_t width = lanesOfRegister(), whole = wholeTerms();
-  // Where not all columns have registers, half of them go first: with more rows, and fewer lines of one set of a cache.
+  // If the registers do not hold all columns, half of them go first. That allows more rows at a time and touches fewer
+  // lines of one cache set.
   int64_t columns = block.cols, rowsOfPiece = most;
   if (!fitRegisters(most, columns)) {
     columns = llvm::divideCeil(columns, 2);
@@ -158,7 +160,7 @@ void LanesEmitter::emit(const rt::PanelBlock &block, Value pointer, Value column
   Column only{{}, {}, {}, column, code.firstLanes(block.cols)};
   auto finish = [&](Value row, int64_t rows, std::optional<FirstSum> first) {
     SmallVector<Value> sums = sumsOf(block, pointer, row, rows, first);
-    // One tree for all: a row's sums come to lie in the first lanes of its own part of a vector.
+    // One tree reduces the sums of all rows; each row's sums end up in the first lanes of its own part of the vector.
     SmallVector<Value> byLane(lanes);
     for (int64_t i = 0; i < rows; ++i)
       std::copy_n(sums.begin() + i * block.cols, block.cols, byLane.begin() + i * part);
@@ -166,14 +168,15 @@ void LanesEmitter::emit(const rt::PanelBlock &block, Value pointer, Value column
     if (step.longMaps) // They wait as they are: row behind row.
       return code.storeVector(sumsOfRows, code.at(partials, code.mul(row, part * bytes)), {});
     SmallVector<Value> results;
-    // One column is repeated: of a comparison that only lane 0 counts of, of lanes rotated by two, LLVM 22.1 makes
-    // one of the lane that was there before (AVX-512: vcmpss of the unrotated vector).
+    // A single column is repeated, not rotated, because of a bug in LLVM 22.1. It turns a comparison of rotated lanes
+    // of which only lane 0 counts into a comparison of the lane before rotation (AVX-512: vcmpss of the unrotated
+    // vector).
     for (int64_t i = 0; i < rows; ++i)
       results.push_back(block.cols == 1 ? code.repeated(sumsOfRows, i * part) : code.rotated(sumsOfRows, i * part));
     store(row, rows, only, results);
   };
   auto atOnce = [&] { overRows(most, [&](Value row, int64_t rows) { finish(row, rows, {}); }); };
-  // Weights that stay in the first cache are read for few rows at a time.
+  // Weights of at most this size stay in the L1 cache and are read again for every few rows.
   constexpr int64_t bytesThatStay = 24 << 10;
   if (block.cols * K * bytes > bytesThatStay && partials && !step.longMaps && !left.rowPlaces) {
     Value group =

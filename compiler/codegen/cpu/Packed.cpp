@@ -71,7 +71,7 @@ bool StepEmitter::isOfNoRow(Value value, AffineMap access) {
          llvm::none_of(shape.drop_front(!shape.empty()), ShapedType::isDynamic);
 }
 
-/// Lanes of several rows: those that lie side by side, or what each reads of its row or by its own column.
+/// Loads lanes of several rows: consecutive elements, or for each lane its row's element or its column's.
 Value StepEmitter::loadPacked(Value value, AffineMap access, Point &point) {
   Type element = elementOf(value), i32 = code.b.getI32Type();
   int64_t bytes = storageBytes(element);
@@ -82,7 +82,7 @@ Value StepEmitter::loadPacked(Value value, AffineMap access, Point &point) {
   Value start = pointerTo(value, access, first);
   if (ofRows && RowForm::of(typeOf(value)).columns == Size(packed))
     return code.loadVector(element, code.at(start, code.mul(point.column, bytes)), point.mask);
-  // A vector has whole rows, or ends with one: each lane's place in it is known.
+  // A vector consists of whole rows, so each lane's row and column within it are known.
   if (lanes % packed == 0 && ofRows && !point.mask) {
     Value place = code.at(start, code.mul(code.div(point.column, code.num(packed)), bytes));
     Value rows = code.loadVector(element, place, code.firstLanes(lanes / packed));
@@ -93,7 +93,7 @@ Value StepEmitter::loadPacked(Value value, AffineMap access, Point &point) {
     Value columns = code.loadVector(element, start, code.firstLanes(packed));
     return code.shuffled(columns, columns, [&](int64_t lane) { return lane % packed; });
   }
-  // A tile has fewer elements than 2^31, and a processor divides twice as many of these numbers at a time.
+  // A tile has fewer than 2^31 elements, and a vector instruction handles twice as many 32-bit numbers.
   auto all = [&](int64_t number) { return code.splat(arith::ConstantIntOp::create(code.b, i32, number)); };
   Value from = arith::TruncIOp::create(code.b, i32, point.column);
   Value place = code.add(code.splat(from), code.laneNumbers(i32));
@@ -110,7 +110,7 @@ Value StepEmitter::loadPacked(Value value, AffineMap access, Point &point) {
   return code.gather(element, address.base, offsets, point.mask);
 }
 
-/// Elements of a block whose places are told: a few pages of numbers, which the first cache keeps.
+/// The largest number of elements of a block with a table of places: a few pages, which the L1 cache holds.
 static constexpr int64_t mostListed = 4096;
 
 const Scattered *StepEmitter::scatteredOf(Value value, AffineMap access, int64_t columns) {
@@ -121,7 +121,8 @@ const Scattered *StepEmitter::scatteredOf(Value value, AffineMap access, int64_t
   return known->second.get();
 }
 
-/// The rows' axes behind the first one, and the columns, if all are known and have not too many elements.
+/// The lengths of the rows' axes behind the first one, and of the columns, if all are known and the block has not too
+/// many elements.
 static std::optional<SmallVector<int64_t>> blockOf(ArrayRef<Size> rows, int64_t columns) {
   SmallVector<int64_t> shape;
   int64_t count = columns;
@@ -143,7 +144,7 @@ std::optional<Scattered> StepEmitter::findScattered(Value value, AffineMap acces
   if (!shape)
     return std::nullopt;
 
-  // Member and block on one side, what is within a block on the other.
+  // Terms are separated: member and block on one side, dimensions within a block on the other.
   constexpr unsigned block = 1, within = 2;
   int64_t next = 0;
   SmallVector<AffineExpr> parts;
@@ -207,7 +208,7 @@ Value StepEmitter::tableOf(ArrayRef<int32_t> numbers) {
   return LLVM::AddressOfOp::create(code.b, code.ptr(), name);
 }
 
-/// Lanes of several rows, each of which reads its own places: these are told, relative to where the block begins.
+/// Loads lanes of several rows, each from its own place, by a table of places relative to the block's beginning.
 Value StepEmitter::loadScattered(Value value, AffineMap access, Point &point) {
   const Scattered &from = *scatteredOf(value, access, packed);
   Type element = elementOf(value), i32 = code.b.getI32Type();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products of two values of a call: tiles of the rows that read the same columns of the right operand.
 //
-// Where terms of a sum, not columns, are neighbours there, as many columns as a tile takes are copied so that they are:
-// a transposition in registers, once for all rows of the task that read them.
+// If terms of a sum, not columns, are neighbours in the right operand, the columns of a tile are copied so that columns
+// become neighbours: a transposition in registers, done once for all rows of the task that read them.
 #include "Tile.h"
 #include "passes/analysis/Products.h"
 
@@ -78,14 +78,14 @@ private:
     return e.pointerTo(operand, AffineMap::get(own.getNumDims() + 1, 0, exprs, own.getContext()), first);
   }
 
-  /// Rows that read the same columns.
+  /// Emits a run of rows that read the same columns.
   void emitRun(Value first, Value last) {
     firstRow = first;
     endRow = last;
     right = pointerTo(op.getRhs(), spec.rhs, first);
     Value before = code.mul(code.mul(first, left.rowStride), -bytes);
     left.pointer = code.at(pointerTo(op.getLhs(), spec.lhs, first), before);
-    // Transposed columns have been copied by then, which takes longer than to wait for sums.
+    // For transposed columns the copy dominates, so wide tiles of few rows gain nothing.
     if (form.transposed || (run && run->isFixed() && run->getFixed() > wideRows))
       emitTiles();
     else if (run && run->isFixed())
@@ -151,7 +151,7 @@ private:
     });
   }
 
-  /// Some columns of the right operand, term by term; those past the last are the last again.
+  /// Copies some columns of the right operand, term by term; columns past the last repeat the last.
   void pack(Value column, int64_t vectors, Value valid) {
     for (int64_t v = 0; v < vectors; ++v) {
       SmallVector<Value> from;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The largest of a row of keys in memory: the few that may be among them are put together, and each counts those that
-// come before it. No step depends on a comparison but to pass over vectors that have nothing to offer.
+// The largest of a row of keys in memory. The few candidates are collected, and each one's rank is the number of
+// candidates before it. No branch depends on a comparison, except to skip vectors without candidates.
 #include "Emitters.h"
 
 using namespace mlir;
@@ -9,8 +9,8 @@ namespace tutti {
 
 namespace {
 
-/// Keys are i32, and so are places, in runs of vectors. Behind the last key lie vectors of the smallest one: a pass may
-/// take several at a time.
+/// Keys and places are i32, in runs of vectors. Vectors of the smallest key follow the last key, so that a pass may
+/// take several vectors at a time.
 class Ranks {
 public:
   Ranks(Code &code, const TopPlan &plan, int64_t columns, int64_t wanted)
@@ -19,8 +19,8 @@ public:
   void emit(Value work, Value target) {
     Value keys = work, other = code.at(work, 2 * rowBytes), count = code.num(columns);
     if (columns > groups) {
-      // The first pass leaves few more than are wanted, unless large elements lie in few groups. What is left of those
-      // lies in others.
+      // The first pass leaves few more candidates than wanted, unless the large elements lie in few groups. Another
+      // pass distributes the rest over other groups.
       SmallVector<Value> left = code.loopWhile(
           {keys, other, count},
           [&](ValueRange at) {
@@ -54,7 +54,7 @@ private:
   Value above(Value a, Value c) { return code.compare(arith::CmpIPredicate::sgt, a, c); }
   Value up(Value count, int64_t unit) { return code.mul(code.div(code.add(count, unit - 1), code.num(unit)), unit); }
 
-  /// `sum` and the lanes of [from, to) where `counts` holds.
+  /// `sum` plus, per lane, the number of keys in [from, to) for which `counts` holds.
   Value counted(Value keys, Value from, Value to, Value sum, llvm::function_ref<Value(Value)> counts) {
     return code.loop(from, to, lanes, {sum}, [&](Value at, ValueRange sum) {
       Value holds = arith::ExtSIOp::create(code.b, code.vec(i32), counts(vector(keys, at))); // -1
@@ -65,7 +65,7 @@ private:
     return code.fromUnsigned(code.tree(lanes, [&](Value a, Value c) { return code.add(a, c); }));
   }
 
-  /// How many of `count` keys come before the one at `at`: of equal ones the first comes first.
+  /// The number of keys, of `count`, that come before the one at `at`; equal keys keep their order.
   Value rankOf(Value keys, Value count, Value at) {
     Value mine = code.splat(key(keys, at)), lane = arith::RemUIOp::create(code.b, at, code.num(lanes));
     Value start = code.sub(at, lane), those = vector(keys, start);
@@ -79,7 +79,7 @@ private:
     return code.add(near, total(far));
   }
 
-  /// The places of `count` keys, each at its rank.
+  /// Writes the places of `count` keys, each at its rank.
   void order(Value keys, Value count, Value target) {
     code.loop(code.num(0), count, 1, [&](Value at) {
       Value place = code.fromUnsigned(key(placesOf(keys), at));
@@ -87,7 +87,8 @@ private:
     });
   }
 
-  /// The largest key of each group: a vector has a key of each of sixteen, and so have those `groups` further on.
+  /// Writes the largest key of each group. A vector holds one key of each of sixteen groups, and so do the vectors
+  /// `groups` further on.
   void largest(Value keys, Value count, Value target) {
     int64_t vectors = groups / lanes, ways = std::clamp<int64_t>(vectors, atOnce, 2 * atOnce),
             step = std::max(vectors, ways) * lanes;
@@ -107,7 +108,8 @@ private:
     });
   }
 
-  /// The last of those wanted among the groups' largest: so many keys of the row are as large.
+  /// The smallest wanted one of the groups' largest keys, a bound: at least as many keys of the row as are wanted reach
+  /// it.
   Value lastWanted(Value keys) {
     Value all = code.num(groups), none = code.zero(i32);
     if (groups < TopPlan::halved)
@@ -115,7 +117,7 @@ private:
         Value isLast = code.equal(rankOf(keys, all, at), code.num(wanted - 1));
         return SmallVector<Value>{code.select(isLast, key(keys, at), sofar[0])};
       })[0];
-    // Bit by bit from the smallest of all numbers, the largest that so many reach.
+    // Finds the largest number that so many keys reach, bit by bit from the smallest number.
     Value least = arith::ConstantIntOp::create(code.b, i32, INT32_MIN),
           one = arith::ConstantIntOp::create(code.b, i32, 1);
     return code.loop(code.num(0), code.num(32), 1, {least}, [&](Value i, ValueRange sofar) {
@@ -127,7 +129,7 @@ private:
     })[0];
   }
 
-  /// Moves what may be among those wanted, in its order; how many there are then.
+  /// Moves the candidates to the front in their order; returns their number.
   Value narrow(Value from, Value to, Value count) {
     largest(from, count, to);
     Value bound = lastWanted(to), bounds = code.splat(bound);
@@ -150,7 +152,7 @@ private:
       };
       return SmallVector<Value>{code.either(code.anyOf(any), code.i64(), moveAll, [&] { return sofar[0]; })};
     })[0];
-    // Where they are too few, the rest are the first that equal the bound.
+    // If they are too few, the rest are the first keys that equal the bound.
     auto fill = [&] {
       Value end = code.loopWhile(
           {code.num(0), taken},
@@ -185,7 +187,7 @@ void emitRanks(Code &code, const TopPlan &plan, int64_t columns, int64_t wanted,
       code.storeVector(code.add(code.splat(first), code.laneNumbers(i32)), code.at(places, bytes), {});
     }
   };
-  // As many at a time as math functions like.
+  // As many vectors at a time as suit math functions.
   constexpr int64_t atOnce = 4;
   int64_t grouped = llvm::alignDown(columns, atOnce * lanes), whole = llvm::alignDown(columns, lanes);
   if (grouped > 0)

@@ -55,7 +55,7 @@ Value Fold::number(Type type, const APInt &value) {
   return code.constant(type, IntegerAttr::get(getElementTypeOrSelf(type), value));
 }
 
-/// Below zero bits ascend the other way.
+/// Reverses the order of negative floats' bits, which ascend the other way.
 Value Fold::turned(Value x) {
   unsigned width = element.getWidth();
   Value sign = code.shiftRight(x, number(x.getType(), APInt(width, width - 1)));
@@ -100,7 +100,7 @@ void emitReduction(StepEmitter &e, ReduceOp op, ArrayRef<Value> rows) {
     return mask ? code.select(mask, value, neutral) : value;
   };
   int64_t whole = llvm::alignDown(count, lanes);
-  // Of extremes any order gives the same bits, so that one need not wait for the other.
+  // Extremes have the same bits in any order, so several chains can run in parallel.
   bool free = op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::min;
   int64_t ways = free && rows.size() == 1 && count >= 8 * lanes ? (fold.width() > 1 ? 2 : 4) : 1,
           together = ways > 1 || rows.size() > 1 || !e.steps.isStored(op.getX()) ? ways : 4,
@@ -136,7 +136,7 @@ void emitReduction(StepEmitter &e, ReduceOp op, ArrayRef<Value> rows) {
   }
 }
 
-/// Each lane has the first of the largest keys of its elements, and the column where its vector began.
+/// Each lane keeps the first of the largest keys among its elements, and the column where that key's vector began.
 void emitArg(StepEmitter &e, ArgOp op, Value row) {
   Code &code = e.code;
   int64_t count = RowForm::of(typeOf(op.getX())).columns.getFixed();

@@ -10,14 +10,14 @@ using namespace mlir;
 
 namespace tutti {
 
-/// The most rows of a line that go together.
+/// The largest number of a line's rows that are computed together.
 constexpr int64_t rowsOfLine = 4;
-/// A page, which is where a processor's own prefetching ends.
+/// The prefetch distance: a page, at whose end the hardware prefetcher stops.
 constexpr int64_t aheadBytes = 4096;
 
 namespace {
 
-/// The elements of a value, of several rows together, vector by vector of their columns.
+/// Emits the elements of a value for several rows together, one vector of columns after the other.
 class ElementLoops {
 public:
   ElementLoops(StepEmitter &e, Value value, ArrayRef<Value> rows, Elements elements)
@@ -48,7 +48,7 @@ private:
   ArrayRef<Value> rows;
   Elements elements;
 
-  /// Several rows are as many vectors.
+  /// Whether several rows are computed together; each gives one vector.
   bool together() const { return rows.size() > 1; }
   int64_t group() const { return together() ? 1 : e.level.mathVectors; }
 
@@ -64,7 +64,7 @@ private:
     emit(only);
   }
 
-  /// Columns in [from, to), a multiple of so many whole vectors.
+  /// Emits the columns in [from, to), a multiple of `vectors` whole vectors.
   void overWhole(Value from, Value to, int64_t vectors, At at) {
     code.loop(from, to, vectors * lanes, [&](Value column) {
       SmallVector<Point> points;
@@ -77,7 +77,7 @@ private:
     });
   }
 
-  /// A few groups of rows follow each other without a loop, which would cost more.
+  /// Emits a fixed number of columns; a few groups of rows are unrolled, as a loop would cost more.
   void overFixed(int64_t count, At at) {
     constexpr int64_t fewColumns = 4 * lanes;
     int64_t grouped = together() && count <= fewColumns ? 0 : llvm::alignDown(count, lanes * group());
@@ -104,7 +104,7 @@ private:
     });
   }
 
-  /// As many columns as a call has.
+  /// Emits a number of columns that the call decides.
   void overCounted(Value count, At at) {
     auto wholeOf = [&](int64_t unit) { return code.mul(code.div(count, code.num(unit)), unit); };
     Value grouped = wholeOf(lanes * group()), whole = wholeOf(lanes);
@@ -170,8 +170,8 @@ static void emitRow(StepEmitter &e, Value value, Value row) {
       .Default([&](Operation *) { e.cannot("no code for the phase " + op->getName().getStringRef()); });
 }
 
-/// How many rows go through the steps together, as a row's own sums, their trees and functions wait for each other: as
-/// many as stay in the first cache, and of what is packed one.
+/// The number of rows that go through the steps together, to overlap the latencies of each row's sums, trees and
+/// functions. It is as many as stay in the L1 cache, and one for packed values.
 static int64_t rowsTogether(ArrayRef<Step> steps) {
   int64_t longest = 0;
   for (const Step &step : steps)
@@ -181,7 +181,7 @@ static int64_t rowsTogether(ArrayRef<Step> steps) {
   return longest <= mostPacked ? 1 : longest <= 128 ? 8 : longest <= 1024 ? 4 : longest <= 2560 ? 2 : 1;
 }
 
-/// Arguments that are read for a row of `value`, which is not computed before.
+/// The arguments that are read to compute a row of `value`, unless it is stored already.
 static llvm::SetVector<Value> argumentsOf(StepEmitter &e, Value value) {
   llvm::SetVector<Value> arguments, open;
   open.insert(value);
@@ -197,8 +197,8 @@ static llvm::SetVector<Value> argumentsOf(StepEmitter &e, Value value) {
   return arguments;
 }
 
-/// Whether several elements of an argument make one of a value, as sums over windows take: its rows on a line have most
-/// of them in common. More than `most` would be too much code.
+/// Whether an element of a value reads several elements of an argument, as sums over windows do: the rows of a line
+/// then share most of them. More than `most` would be too much code.
 static bool takesWindows(StepEmitter &e, Value value) {
   constexpr size_t fewest = 3, most = 32;
   llvm::DenseMap<Value, llvm::SmallDenseSet<AffineMap>> places;
@@ -228,7 +228,7 @@ static bool goesAlongLines(StepEmitter &e, const Step &step) {
          llvm::all_of(step.stores, [&](Value value) { return takesWindows(e, value); });
 }
 
-/// All the tile's rows, line by line.
+/// Emits a value for all the tile's rows, line by line.
 static void emitLines(StepEmitter &e, Value value) {
   Code &code = e.code;
   Value first = e.need(Need::firstRow), length = e.sizeOf(e.steps.form.rows.back()), behind = code.add(first, e.rows());
@@ -252,7 +252,7 @@ static void emitLines(StepEmitter &e, Value value) {
   });
 }
 
-/// Rows from, from + step, ... below `to`, each of which goes through all steps.
+/// Emits all steps for the rows from, from + step, ... below `to`.
 static void emitRange(StepEmitter &e, llvm::ArrayRef<Step> steps, Value from, Value to, int64_t step) {
   Code &code = e.code;
   auto emit = [&](Value row) {
@@ -264,7 +264,8 @@ static void emitRange(StepEmitter &e, llvm::ArrayRef<Step> steps, Value from, Va
   if (together == 1)
     return code.loop(from, to, step, emit);
   Value whole = code.add(from, code.mul(code.div(code.sub(to, from), code.num(stride)), stride));
-  // What comes from memory comes fastest from end to end; the next rows' sums begin before this one's is done.
+  // Reductions whose argument comes from memory run row by row, since memory is fastest end to end, and the next row's
+  // sums begin before this one's are done.
   llvm::DenseSet<Value> isThere;
   auto comesFromMemory = [&](ReduceOp reduce) {
     bool comes = false;

@@ -6,7 +6,8 @@ using namespace mlir;
 
 namespace tutti {
 
-/// Rows whose elements lie `step` apart: one after the other, as many vectors of them side by side as there are.
+/// Scans chains of elements that lie `step` apart: terms one after the other, neighbouring chains side by side in
+/// vectors.
 static void emitColumns(StepEmitter &e, ScanOp op, Value row, int64_t step, Value empty) {
   Code &code = e.code;
   int64_t count = RowForm::of(typeOf(op.getX())).columns.getFixed() / step;
@@ -49,8 +50,8 @@ static void emitColumns(StepEmitter &e, ScanOp op, Value row, int64_t step, Valu
     block(code.num(whole), llvm::divideCeil(step - whole, lanes), (step - whole - 1) % lanes + 1);
 }
 
-/// Within a vector each lane takes in the lanes 1, 2, 4 and 8 before it, and then all of them what the vectors before
-/// came to.
+/// Within a vector each lane adds the lanes 1, 2, 4 and 8 before it; then all lanes add the total of the vectors
+/// before.
 void emitScan(StepEmitter &e, ScanOp op, Value row) {
   Code &code = e.code;
   RankedTensorType type = typeOf(op.getX());
@@ -69,7 +70,8 @@ void emitScan(StepEmitter &e, ScanOp op, Value row) {
     return emitColumns(e, op, row, *step, empty);
   AffineMap own = e.own(op.getX());
 
-  /// `before` is what the row came to, and `shown` what an exclusive scan says of it: both in every lane.
+  /// One vector of the scan. `before` is the row's total so far, and `shown` the total as an exclusive scan outputs it;
+  /// both in every lane.
   auto block = [&](Value start, int64_t width, Value before, Value shown) {
     auto turned = [&](Value lanes) {
       return op.getReverse() ? code.shuffled(lanes, lanes, [&](int64_t l) { return l < width ? width - 1 - l : l; })

@@ -58,7 +58,7 @@ private:
     Point point(row, code.num(0), {}, column);
     return e.read(value, AffineMap::get(form.dims() + 1, 0, exprs, op.getContext()), point);
   }
-  /// Where the block that index `i` names begins.
+  /// The first element of the block that index `i` names.
   Value placeAt(Value i) { return code.mul(e.inRange(read(op.getIndices(), i), length), width); }
 
   void one(Value from, Value to) {

@@ -21,7 +21,7 @@ void emitExchanges(Code &code, Value count, llvm::function_ref<void(Value i, Val
     code.loop(code.num(0), code.add(level, 1), 1, [&](Value pass) {
       Value isFirst = code.equal(pass, code.num(0));
       Value distance = code.select(isFirst, p, code.sub(shift(code.sub(levels, pass)), p));
-      // Those of a pass are pairs whose first one has bit p as `wanted`: of every two runs of p, one.
+      // A pass exchanges the pairs whose first number has bit p equal to `wanted`: one of every two runs of p.
       Value wanted = code.select(isFirst, code.num(0), p), end = code.sub(count, distance), both = code.mul(p, 2);
       Value runs = code.div(code.add(code.sub(end, wanted), code.sub(both, code.num(1))), both);
       code.loop(code.num(0), runs, 1, [&](Value run) {
@@ -61,14 +61,14 @@ static void merge(Code &code, const Run &left, const Run &right, Value target) {
   };
   SmallVector<Value> taken = code.loopWhile({code.num(0), code.num(0)}, head, [&](ValueRange at) {
     Value a = number(left, at[0]), c = number(right, at[1]);
-    // In vectors: of numbers LLVM makes a branch, which nobody can predict.
+    // In vectors: for scalars LLVM generates a branch, which is unpredictable.
     Value more = code.max(pair(a), pair(c));
     code.storeScalar(vector::ExtractOp::create(code.b, more, ArrayRef<int64_t>{0}),
                      slot(code, target, code.add(at[0], at[1])));
     Value step = code.fromUnsigned(code.less(c, a));
     return SmallVector<Value>{code.add(at[0], step), code.add(at[1], code.sub(code.num(1), step))};
   });
-  // One of the two has none left.
+  // Copies the rest of a run once the other one is exhausted.
   auto rest = [&](const Run &run, Value from, Value others) {
     code.loop(from, run.count, 1,
               [&](Value i) { code.storeScalar(number(run, i), slot(code, target, code.add(i, others))); });
@@ -103,7 +103,7 @@ Value emitSort(Code &code, Value memory, int64_t count) {
       std::swap(spare, block);
     }
   });
-  // Four merges within a block, an even number: it is where it was.
+  // A block takes four merges, an even number, so the result is in the original memory.
   for (int64_t length = sortedBlock; length < count; length *= 2) {
     mergePairs(code, memory, other, total, code.num(length));
     std::swap(memory, other);

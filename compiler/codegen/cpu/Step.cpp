@@ -191,7 +191,7 @@ StepEmitter::Address StepEmitter::addressOf(Value value, AffineMap access, Point
   unsigned column = steps.form.dims() - 1;
   RowForm form = RowForm::of(type);
   Address address;
-  // Own rows, whatever the column.
+  // Whether the access stays in the kernel's own row, whatever the column.
   SmallVector<AffineExpr> rows(access.getResults());
   if (!rows.empty())
     rows.back() = getAffineConstantExpr(0, access.getContext());
@@ -225,9 +225,9 @@ SmallVector<std::pair<unsigned, Size>> StepEmitter::stridesOf(Value value) {
   return strides;
 }
 
-/// Places before the last axis that are known, such as a recurrent network's step, are the caller's to know: its steps
-/// are one function then. So many of a value have a pointer of their own; a function of more would have arguments
-/// without end.
+/// The most offsets of a value with a pointer argument of their own. Constant indices before the last axis, such as a
+/// recurrent network's step, go into such pointers, so that the steps share one function. The limit bounds the number
+/// of arguments.
 static constexpr size_t mostOffsets = 4;
 
 StepEmitter::Address StepEmitter::wholeAddressOf(Value value, AffineMap access) {
@@ -290,11 +290,11 @@ Value StepEmitter::pointerTo(Value value, AffineMap access, Point &point) {
   return pointerOf(addressOf(value, access, point), dims, storageBytes(elementOf(value)));
 }
 
-/// Elements so far apart are taken from vectors that lie side by side; a gather is as fast where they are further.
+/// The largest stride at which elements are shuffled out of consecutive vectors; beyond it a gather is as fast.
 static constexpr int64_t mostShuffled = 4;
 
-/// How often each element of a run is read, one column after the other; nothing where that is not so. The address names
-/// no dims behind the column.
+/// How many consecutive columns read the same element, if consecutive elements are repeated so; else nothing. The
+/// address names no dims behind the column.
 std::optional<int64_t> StepEmitter::timesOf(const Address &address) {
   unsigned column = steps.form.dims() - 1;
   for (int64_t times : {2, 4, 8}) {
@@ -337,7 +337,7 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
     Value pointer = pointerOf(address, dims, bytes);
     if (*step != 1 || !vary)
       return code.loadScalar(element, pointer);
-    // What lies behind other rows than one's own is not what comes next.
+    // Only behind the kernel's own rows do the next reads follow; others are not prefetched.
     if (level.asksForStreams && address.ownRows && steps.placeOf(value).kind == Place::argument)
       streams.push_back(pointer);
     return code.loadVector(element, pointer, point.mask);
@@ -355,10 +355,10 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
     Value stride = term.fixed ? code.num(*term.fixed * bytes) : code.mul(term.stride, bytes);
     offsets = code.add(offsets, code.mul(code.splat(evaluate(term.index, dims)), code.splat(stride)));
   }
-  // Places of a row that the call decides lie anywhere in it, and behind it is the next one.
+  // Places that the call decides lie anywhere in the row, and behind it is the next row.
   if (anyVector && address.ownRows && steps.placeOf(value).kind == Place::argument)
     streams.push_back(code.at(address.base, code.mul(point.column, bytes)));
-  // Within a row narrow numbers will do, of which a processor takes twice as many at a time.
+  // Offsets within a row fit 32 bits, and a vector instruction handles twice as many of those.
   std::optional<int64_t> stride = address.terms.size() == 1 ? fixedRowStride(value) : std::nullopt;
   if (stride && *stride * bytes <= INT32_MAX)
     offsets = arith::TruncIOp::create(code.b, code.vec(code.b.getI32Type()), offsets);
@@ -378,7 +378,7 @@ void StepEmitter::write(Value value, Value data, Point &point) {
 
 Value StepEmitter::compute(Value value, AffineMap access, Point &point) {
   Operation *op = value.getDefiningOp();
-  // By the panels rule, and in phases, sums have another order than here: their steps must have made them.
+  // Sums by the panels rule and in phases have another order than here, so their own steps must have stored them.
   if (isRowPhase(op) || (isa<ContractOp>(op) && numericsRule(op) == NumericsRule::panels))
     cannot(op->getName().getStringRef() + " is read where no step has made it");
   return llvm::TypeSwitch<Operation *, Value>(op)

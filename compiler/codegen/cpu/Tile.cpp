@@ -115,7 +115,8 @@ void TileEmitter::store(Value row, int64_t rows, ArrayRef<Column> columns, Array
       points.emplace_back(code.add(row, i), columns[v].column, columns[v].mask);
       points.back().memo[{op.getResult(), own}] = results[i * columns.size() + v];
     }
-  // No store between as many as the level takes at once, so that their math can be made together.
+  // As many points as the level takes at once are computed before any is stored, so that their math functions can be
+  // merged.
   for (MutableArrayRef<Point> rest = points; !rest.empty();) {
     MutableArrayRef<Point> now = rest.take_front(e.level.mathVectors);
     rest = rest.drop_front(now.size());
@@ -163,9 +164,9 @@ void TileEmitter::overRows(int64_t most, Rows tile) {
   }
 }
 
-/// How many of the rows from `row` on the next tile takes: a full tile's, or all that are left. Fewer than two full
-/// tiles' are cut evenly, as a tile of fewer than four rows takes as long as one of four, whose sums wait for
-/// themselves.
+/// The number of rows of the next tile, from `row` on: a full tile's, or all that are left. Between one and two full
+/// tiles of rows are split evenly: a tile of fewer than four rows takes as long as one of four, since it is bound by
+/// the latency of its sums.
 Value TileEmitter::tileOf(Value row) {
   Value left = code.sub(end(), row), most = code.num(tileRows);
   Value isCut = code.bitAnd(code.less(most, left), code.less(left, code.mul(most, 2)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The places of the largest elements of a row, in the way that TopPlan finds the quickest. Here: a heap of the best so
-// far, worst on top, in the memory of the result. Most elements are worse than that, which is seen sixteen at a time.
+// far, with the worst on top, in the memory of the result. Most elements are worse than the top, which is tested for
+// sixteen at a time.
 #include "Emitters.h"
 
 using namespace mlir;
@@ -9,8 +10,9 @@ namespace tutti {
 
 namespace {
 
-/// An entry of the heap is a 64-bit number. Where keys have 32 bits or fewer it is the key and below it the place,
-/// counted down: the larger entry comes first. Wider keys are read again by the place, which the entry then is.
+/// Keeps a heap of 64-bit entries. For keys of up to 32 bits, an entry has the key in the upper half and the place,
+/// counted down, in the lower half; the larger entry comes first. For wider keys the entry is the place, and the key is
+/// read again.
 class TopEmitter {
 public:
   TopEmitter(StepEmitter &e, TopOp op, Value row)
@@ -31,7 +33,7 @@ public:
     code.loop(code.num(0), code.num(size / 2), 1,
               [&](Value i) { sink(code.sub(code.num(size / 2 - 1), i), code.num(size)); });
     int64_t start = llvm::alignTo(size, lanes), whole = llvm::alignDown(columns, lanes);
-    // What is left of the vector in which the first ones end, then whole vectors, then the rest of the row.
+    // First the rest of the vector in which the initial elements end, then whole vectors, then the rest of the row.
     if (size < std::min(start, columns))
       choose(code.num(start - lanes), between(size - (start - lanes), columns - (start - lanes)));
     if (start < whole)
@@ -54,7 +56,7 @@ private:
 
   Value numbers(Type type, int64_t value) { return code.constant(type, code.b.getIntegerAttr(code.i64(), value)); }
 
-  /// Keys of 16 columns, as integers of so many bits.
+  /// The keys of 16 columns, as integers of type `element`.
   Value keys(Value column, Value mask, Type element) {
     Point point(row, column, mask);
     return keyOf(code.splat(e.read(op.getX(), e.own(op.getX()), point)), element);
@@ -66,7 +68,7 @@ private:
     return key.getType() == type ? key : Value(arith::ExtSIOp::create(code.b, type, key));
   }
 
-  /// Entries of keys at columns: scalars, or vectors of both.
+  /// The entry of a key at a place: scalars, or vectors of both.
   Value entry(Value key, Value place) {
     if (!packed)
       return place;
@@ -97,7 +99,7 @@ private:
   }
 
   Value slot(Value i) { return code.at(heap, code.mul(i, 8)); }
-  /// The lanes from `first` up to `end`.
+  /// The mask of the lanes from `first` up to `end`.
   Value between(int64_t first, int64_t end) {
     SmallVector<bool> bits(lanes, false);
     for (int64_t l = first; l < std::min(end, lanes); ++l)
@@ -106,7 +108,7 @@ private:
                                      DenseElementsAttr::get(code.vec(code.b.getI1Type()), ArrayRef<bool>(bits)));
   }
 
-  /// The first elements, as they come.
+  /// Fills a memory with the entries of the first elements, in their order.
   void fill(Value memory, int64_t count) {
     auto take = [&](Value column, Value mask) {
       Value places = code.add(code.splat(column), code.laneNumbers());
@@ -119,7 +121,7 @@ private:
       take(code.num(whole), code.firstLanes(count - whole));
   }
 
-  /// Where many are wanted: the whole row in order, and its first ones.
+  /// Sorts the whole row and takes its first entries, for when many are wanted.
   void sortAll() {
     Value work = e.need(Need::work);
     fill(work, columns);
@@ -130,13 +132,13 @@ private:
   }
 
   void sink(Value from, Value count) { sink(from, count, code.loadNumber(slot(from))); }
-  /// Puts an entry at a place of the heap of `count` entries, or further down.
+  /// Puts an entry into the heap of `count` entries, at place `from` or further down.
   void sink(Value from, Value count, Value mine) {
     if (size == 1)
       return code.storeScalar(mine, slot(from));
     auto head = [&](ValueRange at) {
       Value left = code.add(code.mul(at[0], 2), 1), right = code.add(left, 1);
-      // Read where there is something, and of two the one that comes after the other.
+      // Only existing children are read; of two, the one that comes later in the order is taken.
       Value hasLeft = code.less(left, count), hasRight = code.less(right, count);
       Value safe = code.select(hasLeft, left, at[0]);
       Value other = code.select(hasRight, right, safe);
@@ -153,7 +155,8 @@ private:
     code.storeScalar(mine, slot(end));
   }
 
-  /// Takes those of 16 columns that come before the top of the heap. Of equal ones that is there already comes first.
+  /// Takes those of 16 columns that come before the top of the heap. Among equal keys the one already in the heap comes
+  /// first.
   void choose(Value column, Value mask) {
     Value mine = keys(column, mask);
     Value better = code.compare(arith::CmpIPredicate::sgt, mine, code.splat(keyOfEntry(code.loadNumber(heap))));
@@ -179,7 +182,7 @@ private:
   }
   Value toIndex(Value number) { return arith::IndexCastOp::create(code.b, code.b.getIndexType(), number); }
 
-  /// The top goes to the end until nothing is left: the first comes first.
+  /// Sorts the heap: its top moves to the end until nothing is left, so that the first entry comes first.
   void sort() {
     if (size == 1)
       return;
@@ -191,7 +194,7 @@ private:
     });
   }
 
-  /// The places of the first entries of a memory.
+  /// Writes the places of the first entries of a memory to the result.
   void unpack(Value memory) {
     auto take = [&](Value from, Value mask) {
       Value entries = code.loadVector(code.i64(), code.at(memory, code.mul(from, 8)), mask);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rows that read operands transposed: a block of these is copied first, in squares that registers transpose.
 //
-// Read where they lie, sixteen neighbours of a row would be sixteen lines of which each gives one element. A block
-// takes of each line what it has, and is small enough to be in the first cache when the rows read it.
+// Without a copy, sixteen neighbours of a row would come from sixteen cache lines, one element each. Copying a block
+// uses all of each line, and the copy is small enough to stay in the L1 cache while the rows read it.
 #include "Emitters.h"
 
 using namespace mlir;
@@ -11,9 +11,9 @@ namespace tutti {
 
 namespace {
 
-// Columns so many bytes apart are soon in another page, where a processor's own prefetching ends.
+// From this distance in bytes on, columns soon lie in another page, where the hardware prefetcher stops.
 constexpr int64_t farApart = 512;
-// Of rows or columns so few, elements are picked from the vectors in which they lie, one shuffle for each of them.
+// Up to this many rows or columns, elements are picked from the vectors in which they lie, with one shuffle per vector.
 constexpr int64_t mostPicked = 6;
 
 class Blocks {
@@ -30,7 +30,8 @@ public:
           Value place = code.add(e.need(Need::firstRow), at[0]);
           Value between = code.remainder(place, step);
           inAxis = code.remainder(code.div(place, step), code.num(reads.length));
-          // Tasks begin and end with all the rows that lie between two neighbours; else each row is a block.
+          // A block spans several rows only if it begins with the first of the `step` rows between two neighbours;
+          // otherwise each row is a block.
           Value begins = code.equal(between, code.num(0));
           Value whole = code.max(code.div(left, step), one);
           count = code.min(code.min(code.num(reads.rows), code.sub(code.num(reads.length), inAxis)),
@@ -94,7 +95,7 @@ private:
       copy(operand, {code.num(0), {}, operand.columns.getFixed()});
   }
 
-  /// What a copy goes from and to.
+  /// The source and target of a copy.
   struct Transfer {
     const TransposedReads::Operand &operand;
     Type element;
@@ -109,7 +110,7 @@ private:
     Type element = code.storageType(StepEmitter::elementOf(operand.value));
     int64_t bytes = storageBytes(element);
     int64_t side = reads.endToEnd ? lanes : std::min<int64_t>(lanes, e.level.vectorBits / 8 / bytes);
-    // Vectors are loaded within the axis: near its end from before the first row that is asked for.
+    // Vectors are loaded within the axis, so near its end a load begins before the first wanted row.
     int64_t last = std::max<int64_t>(reads.length - side, 0);
     Value first = code.min(inAxis, code.num(last)), before = code.sub(inAxis, first);
     Point corner(from, columns.from);
@@ -154,8 +155,8 @@ private:
     code.storeVector(values, code.at(t.target, code.mul(place, t.bytes)), {});
   }
 
-  /// Asks for the sixteen columns behind those from `column` on: the lines of their rows, one more as rows may begin
-  /// within a line.
+  /// Prefetches the sixteen columns behind those from `column` on: the lines of the block's rows, plus one, as rows may
+  /// begin within a line.
   void askAhead(const Transfer &t, Value column) {
     if (t.operand.stride * t.bytes < farApart)
       return;
@@ -166,7 +167,8 @@ private:
     });
   }
 
-  /// Sixteen columns, of which `valid` are there. What is written behind these belongs to nobody, or to the next row.
+  /// Transposes sixteen columns, of which `valid` exist. The memory written behind these is unused, or belongs to the
+  /// next row.
   void turn(const Transfer &t, Value column, int64_t valid) {
     if (valid == lanes)
       askAhead(t, column);
@@ -181,7 +183,7 @@ private:
     });
   }
 
-  /// The same where a column's few rows are followed by the next one's.
+  /// The same if a column's few rows are directly followed by the next column's.
   void separate(const Transfer &t, Value column, int64_t valid) {
     SmallVector<Value> vectors;
     for (int64_t from = 0; from < valid * reads.length; from += lanes)
@@ -190,7 +192,7 @@ private:
       store(t, code.num(i), 0, column, code.picked(vectors, [&](int64_t lane) { return lane * reads.length + i; }));
   }
 
-  /// Rows of few columns, one behind the other.
+  /// Writes rows of few columns, end to end.
   void interleave(const Transfer &t, int64_t columns) {
     overSides(t, [&](Value row) {
       SmallVector<Value> vectors;

@@ -20,7 +20,7 @@ using namespace mlir;
 
 namespace tutti {
 
-/// What of the parts' geometries whoever launches them has to know.
+/// The launch parameters of the parts' geometries.
 static CudaLaunch launchOf(ArrayRef<CudaGeometry> parts) {
   const CudaGeometry &first = parts.front();
   CudaLaunch launch{{}, first.blockThreads(), 0, first.warps.cluster, parts.size() == 1 && first.persistent};
@@ -39,7 +39,7 @@ struct CudaClass {
   std::vector<const Architecture *> architectures;
 };
 
-/// Names for what is launched at once: "k0_k1", of many parts "k0_to_k17".
+/// Names for kernels that are launched at once: "k0_k1", or "k0_to_k17" for many parts.
 class LaunchNames {
 public:
   explicit LaunchNames(const KernelSet &set) : set(set) {}
@@ -65,9 +65,9 @@ private:
   llvm::StringSet<> used;
 };
 
-/// A way to launch kernels as text, and further versions, to be tried in order where that one spills. A producer's
-/// warpgroup leaves the others fewer registers than they have by themselves; members that follow each other, a second
-/// block beside the first one, and weights' words that are read together cost some.
+/// The versions of a way to launch kernels, as text, to be tried in order while they spill. Each later one needs fewer
+/// registers: a producer warpgroup leaves fewer to the others, and persistent blocks, a second resident block and
+/// weights that are read several words at a time cost some.
 llvm::Expected<std::vector<CudaText::Version>> versionsOf(ArrayRef<plan::KernelOp> parts, ArrayRef<std::string> symbols,
                                                           const std::string &name, const LaunchWay &way) {
   std::vector<CudaText::Version> versions;
@@ -92,7 +92,7 @@ llvm::Expected<std::vector<CudaText::Version>> versionsOf(ArrayRef<plan::KernelO
     g.ring.producerWarps = 0;
     g.ring.columnPlaces = 0;
   };
-  // Three warpgroups are never without (CudaGeometry::tasksOf).
+  // Three warpgroups always have a producer (CudaGeometry::tasksOf).
   bool mayGo = first.ring.producerWarps > 0 && first.threads == CudaGeometry::tasksOf(first.threads);
   if (mayGo && first.ring.producerWarps == 4)
     if (llvm::Error error = add(withoutProducer))
@@ -144,7 +144,7 @@ private:
   std::map<std::string, std::vector<std::pair<LaunchWay, const CudaText *>>> known; ///< by name
 };
 
-/// What became of all texts, by architecture.
+/// The compiled code of all texts, by architecture.
 class CudaCode {
 public:
   CudaCode(ArrayRef<CudaSource> sources, std::vector<CudaImage> built) : sources(sources), images(std::move(built)) {
@@ -152,9 +152,9 @@ public:
       bytes.push_back(std::make_shared<const std::string>(std::move(image.bytes)));
   }
 
-  /// Gives a program the code of its kernels, whose texts these are. A way to launch a kernel that spills is left out
-  /// where there is another; else, and where it cannot be launched as it will be, that is our own mistake: an error
-  /// (internal).
+  /// Gives a program the code of its kernels, whose texts these are. A way that spills is dropped if the launch has
+  /// another one. A spill without an alternative, or a kernel that cannot be launched as planned, is our own mistake:
+  /// an error (internal).
   llvm::Error addTo(ProgramCode &program, std::vector<const CudaText *> texts) const {
     leaveOutSpilling(program, texts);
     for (auto [kernel, text] : llvm::zip_equal(program.kernels, texts)) {
@@ -217,7 +217,7 @@ private:
 };
 } // namespace
 
-/// Why some kernels cannot be launched.
+/// The error that says why some kernels cannot be launched.
 static llvm::Error noWay(const DeviceLaunch &launch, const Architecture &architecture) {
   llvm::SmallVector<plan::KernelOp> kernels = kernelsOf(launch);
   for (plan::KernelOp kernel : kernels)
@@ -251,7 +251,8 @@ static llvm::Expected<std::vector<CudaClass>> classesOf(plan::ProgramOp program,
 
 namespace {
 
-/// The programs of all modules, one for architectures that launch alike; texts first, then their code.
+/// Builds the programs of all modules, one for each class of architectures that launch alike: texts first, then their
+/// code.
 class CudaPrograms {
 public:
   CudaPrograms(ArrayRef<PlannedModule> planned, ArrayRef<const Architecture *> architectures, CudaTexts::Dump dump)
@@ -260,7 +261,7 @@ public:
       sources.push_back({architecture, {}});
   }
 
-  /// A program of a module, with the text of each way to launch each of its kernels.
+  /// Adds a program of a module, with the text of each way to launch each of its kernels.
   llvm::Error add(size_t module, const CudaClass &alike) {
     const PlannedModule &of = planned[module];
     Program &program = programs.emplace_back(Program{{of.module, of.ensemble}, {}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Layers whose texts are alike but for numbers get one, which chooses between these by the layer.
+// Layers whose texts differ only in numbers get one text, which chooses the numbers by the layer.
 #include "Common.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -11,10 +11,11 @@ using llvm::formatv;
 
 namespace tutti {
 
-/// Two texts are no longer than one that chooses.
+/// The fewest texts that become one: two separate texts are no longer than one that chooses.
 constexpr size_t fewestTexts = 3;
 
-/// Numbers that grow by the same from layer to layer, computed from n, where the layers are evenly apart, too.
+/// An expression in n for numbers that grow by a constant step from layer to layer, if the layers are evenly spaced,
+/// too.
 static std::optional<std::string> progression(ArrayRef<size_t> layers, ArrayRef<int64_t> numbers) {
   constexpr int64_t most = std::numeric_limits<int32_t>::max(); // n is an int, and so is what is computed of it
   if (llvm::any_of(numbers, [&](int64_t number) { return std::abs(number) > most; }))
@@ -35,7 +36,8 @@ static std::optional<std::string> progression(ArrayRef<size_t> layers, ArrayRef<
                     : formatv("({0} - {1})", numberText(begin), steps).str();
 }
 
-/// Of a place in the text what these layers have there: numbers of a progression are computed.
+/// The expression for one place in the text, at which these layers have the texts `own`; numbers that form a
+/// progression are computed.
 static std::string chosenByLayer(ArrayRef<size_t> layers, ArrayRef<std::string> own) {
   std::vector<int64_t> numbers;
   for (StringRef text : own)
@@ -52,7 +54,7 @@ static std::string chosenByLayer(ArrayRef<size_t> layers, ArrayRef<std::string> 
 
 namespace {
 
-/// Texts that are like each other, of some layers.
+/// Texts of some layers that differ only in numbers.
 struct Alike {
   LayerNumbers places; ///< in what was given
   std::vector<Numbered> structs, texts;

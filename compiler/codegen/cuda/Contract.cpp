@@ -10,7 +10,7 @@ using llvm::formatv;
 
 namespace tutti {
 
-/// The left operand, read by whoever multiplies: of the first of layers that are alike.
+/// The left operand as text, for layers that are alike: the first one's.
 static std::string leftOperand(KernelText &k, ArrayRef<Contraction> layers) {
   Contraction c = layers.front();
   const Place &place = k.steps.placeOf(c.op.getLhs());

@@ -51,7 +51,7 @@ bool Contraction::wantsCopies(const Steps &steps, const CudaGeometry &geometry) 
     return false;
   if (!isOfWarps(geometry))
     return K % 4 != 0 && K <= 64 && steps.placeOf(rows()).kind != Place::scratch;
-  // Of a single input, as there is one place for copies.
+  // There is one place for copies, so a single input may be copied.
   return wordBytes() == 2 && steps.placeOf(rows()).kind == Place::argument &&
          llvm::all_of(steps.steps, [&](const Step &step) {
            if (!step.contraction || !isPanels(step.contraction))
@@ -61,9 +61,10 @@ bool Contraction::wantsCopies(const Steps &steps, const CudaGeometry &geometry) 
          });
 }
 
-/// The weights of few k, all that is loaded of four rows and their sums, once alone and once added up, are
-/// 24 + 4 x 24 + 2 x 4 of the 128 registers that two blocks of 256 threads leave each other. Of more k a run is for
-/// eight rows, so that it is loaded seldom, while the one before is multiplied.
+/// With two resident blocks of 256 threads, a thread has 128 registers. For small K, all weights of a column, the
+/// loaded elements of four rows and their sums (the chain's and the total) take 24 + 4 x 24 + 2 x 4 of them. For larger
+/// K a run of weights serves eight rows, so that it is loaded less often and its load overlaps the multiplications by
+/// the run before.
 Contraction::Walk Contraction::walk() const {
   constexpr int64_t mostHeld = 24;
   if (!onTensorCores() && K <= std::min(mostHeld, numericsChunk(op)))
@@ -75,10 +76,10 @@ int64_t Contraction::copiedStride(const CudaGeometry &geometry) const {
   return isOfWarps(geometry) ? narrowStride(K) : llvm::alignTo(K, 4);
 }
 
-/// A thread waits as long for many units as for one, so it reads as many before it stores as registers hold that sums
-/// will need later: 112 of a warpgroup's thread, 56 of others, so that two blocks still share a processor. A row that
-/// leaves most lanes idle, or has more units than that, belongs to no warp: all elements of the tile are counted
-/// through.
+/// Loads overlap, so many units cost one memory latency. A thread therefore loads as many before the first store as fit
+/// the registers that sums need later: 112 for a thread of a warpgroup, 56 for others, so that two blocks still share a
+/// processor. A row belongs to one warp only if it fills most lanes and gives no lane more units than that; otherwise
+/// the threads share all elements of the tile.
 Contraction::Narrowing Contraction::narrowing(const CudaGeometry &g) const {
   constexpr int64_t longRow = 48;
   int64_t unit = K % 4 == 0 ? 4 : 1, units = K / unit, turns = llvm::divideCeil(units, 32),
@@ -111,7 +112,8 @@ int64_t Contraction::stages(const CudaGeometry &g) const {
   return llvm::divideCeil(panels(), g.warps.passPanels()) * llvm::divideCeil(K, g.stageK());
 }
 
-/// Whether a step reads a value: as an operand of what it stores, or of what has no place and is made where it is read.
+/// Whether a step reads a value, as an operand of a value that it stores or of one without a place, which is computed
+/// where it is read.
 static bool reads(const Step &step, Value value, const Steps &all) {
   SmallVector<Value> todo(step.stores);
   llvm::DenseSet<Value> seen;
@@ -191,8 +193,8 @@ static bool isOfColumn(AffineMap access) {
   return true;
 }
 
-/// Whether a value is there before the kernel begins, as is all that it is computed from where it is read. What the
-/// kernel makes is not, though it may have one row, which all columns' places are of.
+/// Whether a value, and everything that it is computed from where it is read, exists before the kernel begins. A value
+/// that the kernel itself stores does not, even if it has a single row, so that its access names the column only.
 static bool isThere(Value value, const Steps &steps) {
   llvm::SetVector<Value> values;
   values.insert(value);

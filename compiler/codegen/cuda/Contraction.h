@@ -25,23 +25,24 @@ struct Contraction {
   /// Whether warps multiply its tiles on tensor cores. Otherwise single threads do, at the same precision.
   bool isOfWarps(const CudaGeometry &geometry) const { return onTensorCores() && geometry.warps.rows > 0; }
   mlir::Value rows() const;
-  /// Whether its rows are read in place from an input; whether they arrive stage by stage with the weights.
+  /// Whether the rows are read in place from an input, and whether they arrive stage by stage with the weights.
   bool readsInput(const Steps &steps, const CudaGeometry &geometry) const;
   bool streamsRows(const Steps &steps, const CudaGeometry &geometry) const;
-  /// Whether its rows are better copied to shared memory first: where four neighbours of an input's row cannot be read
-  /// by one load, or every reader would have to round them to 16 bits again. And whether they are, as there is room.
+  /// Whether copying the rows to shared memory first pays: one load cannot read four neighbours of an input's row, or
+  /// every reader would round them to 16 bits again. `isCopied`: whether the geometry has room for the copy, too.
   bool wantsCopies(const Steps &steps, const CudaGeometry &geometry) const;
   bool isCopied(const Steps &steps, const CudaGeometry &geometry) const {
     return geometry.copyOffset >= 0 && wantsCopies(steps, geometry);
   }
-  /// How a warp goes through panels by fma, a lane a column (device/contract.cuh, device/plain.cuh): so many rows of a
-  /// panel at a time, for which it loads a run of weights after the other. A run of all k stays while the rows go by.
+  /// How a warp multiplies panels by fma, one lane per column (device/contract.cuh, device/plain.cuh). It takes
+  /// `rowsAtOnce` rows at a time and loads runs of `run` weights for them, one after the other. `keepsWeights`: a run
+  /// holds all K weights of a column and stays in registers for all rows.
   struct Walk {
     int64_t rowsAtOnce, run;
     bool keepsWeights;
   };
   Walk walk() const;
-  /// Whether a thread makes a sum of a block of lanes, by fma: else half a warp does.
+  /// Whether one thread computes a sum of a block whose lanes run over the terms, by fma. Otherwise half a warp does.
   bool isSumOfThread() const { return K <= 64; }
   /// The distance between two copied rows in elements, and the bytes of one.
   int64_t copiedStride(const CudaGeometry &geometry) const;
@@ -57,9 +58,9 @@ struct Contraction {
   };
   Narrowing narrowing(const CudaGeometry &geometry) const;
   int64_t panels() const; ///< the weight's columns in groups of up to 32
-  /// How many blocks of a cluster have columns of it; they are the first ones.
+  /// The number of blocks of a cluster that have columns of the weight; they are the first ones.
   int64_t blocks(const CudaGeometry &geometry) const;
-  /// How many stages of its ring a block takes for it.
+  /// The number of ring stages that a block consumes for this contraction.
   int64_t stages(const CudaGeometry &geometry) const;
 };
 
@@ -70,9 +71,9 @@ struct ProductTile {
   static ProductTile of(const Step &step, const Steps &steps, const CudaGeometry &geometry);
 };
 
-/// How many blocks of a cluster (the first ones) read a value that a contraction on tensor cores makes. A block does
-/// not need it if it has no panel of the contractions that read it, nor of those whose sums are combined with it. Such
-/// a block gets no copy, since it would not report that it has received one before the memory is written again.
+/// The number of blocks of a cluster (the first ones) that read a value made by a contraction on tensor cores. A block
+/// does not need the value if it has no panel of the contractions that read it or whose sums are combined with it. Such
+/// a block gets no copy, since it would not report its arrival before the memory is written again.
 int64_t blocksThatRead(mlir::Value value, const Steps &steps, const CudaGeometry &geometry);
 
 /// The bytes of a row's scratch memory that a value occupies; empty if it lies elsewhere.
@@ -90,26 +91,26 @@ bool storesInScratch(const Step &step, const Steps &steps);
 /// makes the next activations.
 bool handsOver(const Step &step, const Step *next, const Steps &steps, const CudaGeometry &geometry);
 
-/// Whether a step's product has numerics of tensor cores (also if the device has none).
+/// Whether a step's product has the numerics of tensor cores, even on a device without them.
 bool isOnTensorCores(const Step &step);
-/// A kernel's contractions of that kind, in order.
+/// A kernel's contractions with the numerics of tensor cores, in order.
 llvm::SmallVector<Contraction> tensorContractions(const Steps &steps);
 
 /// A value that a store of a contraction's step needs, as it is read at `access` of the kernel's index space.
 struct EndingValue {
   enum Kind {
     sum,    ///< the contraction's own result, in a register
-    made,   ///< a map of sums, computed from them whether it is stored elsewhere or not
-    column, ///< read: all rows have it in common, and it is there before the kernel begins
-    row,    ///< read, for each row
+    made,   ///< a map of sums, computed from them even if it is also stored
+    column, ///< read; the same for all rows, and there before the kernel begins
+    row,    ///< read; differs per row
   };
   mlir::Value value;
   mlir::AffineMap access;
   Kind kind;
 };
-/// All that `stored` needs, once for each access, everything behind its own operands: `stored` itself comes last.
+/// The values that `stored` needs, once per access and each after its own operands; `stored` itself comes last.
 llvm::SmallVector<EndingValue> endingOf(const Step &step, mlir::Value stored, const Steps &steps);
-/// About how many operations the longest computation between a contraction's sum and a store of the step has.
+/// The approximate number of operations of the longest computation between a contraction's sum and a store of the step.
 int64_t lengthOfEnding(const Step &step, const Steps &steps);
 
 } // namespace tutti

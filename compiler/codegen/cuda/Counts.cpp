@@ -16,8 +16,7 @@ int64_t mostOf(plan::KernelOp kernel, std::optional<Size> size) {
 
 constexpr int64_t mostCounted = std::numeric_limits<int32_t>::max();
 
-/// The largest magnitude of an index and of what it is computed of; one more than `mostCounted` for all that are
-/// larger.
+/// The largest magnitude of an index and of its intermediate values; `mostCounted` + 1 stands for everything larger.
 static int64_t magnitudeOf(AffineExpr expr, ArrayRef<int64_t> lengths) {
   auto capped = [](int64_t number) { return std::min(number, mostCounted + 1); };
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Kernels of CUDA devices count in ints: what of a kernel they count.
+// Kernels of CUDA devices count in ints: checks that a kernel's counts fit.
 #ifndef TUTTI_COMPILER_CODEGEN_CUDA_COUNTS_H
 #define TUTTI_COMPILER_CODEGEN_CUDA_COUNTS_H
 
@@ -10,13 +10,14 @@
 
 namespace tutti {
 
-/// The largest value of a size in a call of the kernel's program; the largest number where that is not known.
+/// The largest value of a size in a call of the kernel's program; the largest number if that is unknown.
 int64_t mostOf(plan::KernelOp kernel, std::optional<Size> size);
 
-/// Whether ints count each axis of what ops read, the terms of their sums, and what indices are computed of.
+/// Whether ints hold each axis of the ops' operands, the number of terms of their sums, and all intermediate values of
+/// indices.
 bool countsOperands(plan::KernelOp kernel);
 
-/// Whether they count the elements of a tile of so many rows, of each value of the kernel's rows.
+/// Whether ints hold the number of elements in a tile of `rows` rows, for each value of the kernel's rows.
 bool countsTile(plan::KernelOp kernel, const RowForm &form, int64_t rows);
 
 } // namespace tutti

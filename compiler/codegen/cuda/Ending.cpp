@@ -19,7 +19,7 @@ public:
     outer = scope.space(outerLines);
   }
   void add(Value stored);
-  /// Before all stores stands what those to memory are told of the row.
+  /// Puts the definitions that stores to global memory need of the row before all stores.
   void finish() {
     ending.code = formatv("{0}  const auto store = [&](int row, int column, const auto &sums, const auto &of) {{\n"
                           "{1}{2}  };\n",
@@ -34,7 +34,7 @@ private:
   std::map<std::string, std::string> fields; ///< names of what all rows share, by what they are read from
   std::vector<std::string> outer;            ///< the index space, as stores know it
   std::string outerLines, makes, stores;
-  // Of the value that is being added.
+  // These belong to the value that is being added.
   std::vector<std::string> dims; ///< the index space, as what makes the value knows it
   bool readsRow = false;         ///< of something that differs from row to row
 
@@ -47,7 +47,7 @@ private:
 
 } // namespace
 
-/// What all rows of a column share, read once for several rows, before there are sums.
+/// The text of a value that all rows of a column share. It is read once for several rows, before the sums exist.
 std::string EndingBuilder::fieldOf(Value value, AffineMap access) {
   const Place *place = placeOf(value);
   Ending::Read from;
@@ -96,8 +96,8 @@ std::string EndingBuilder::computed(Value stored, std::string &lines) {
   return name;
 }
 
-/// The statement that stores a run of neighbours. Rows of an output are aligned if they are multiples of 16 bytes. Past
-/// the last row of a tile there is nothing but scratch.
+/// The statement that stores a run of neighbours. Rows of an output are aligned if they are multiples of 16 bytes. Only
+/// scratch memory has space behind the last row of a tile.
 std::string EndingBuilder::storeText(Value stored, const Place &where) {
   size_t number = ending.targets.size();
   bool inScratch = where.kind == Place::scratch, cluster = k.geometry.warps.cluster > 1,
@@ -182,7 +182,7 @@ std::string conditionOf(ArrayRef<size_t> some, ArrayRef<size_t> all) {
     return formatv("n < {0}", all[some.size()]).str();
   if (all.take_back(some.size()) == some)
     return formatv("n >= {0}", some[0]).str();
-  // Blocks of a network are so many layers each.
+  // In a network of equal blocks, `some` are the same layer of each block of `period` layers.
   for (size_t period : {2, 3, 4, 6, 8})
     if (llvm::all_of(all, [&](size_t n) { return llvm::is_contained(some, n) == (n % period == some[0] % period); }))
       return formatv("n % {0} == {1}", period, some[0] % period).str();
@@ -235,12 +235,14 @@ std::string indented(StringRef text) {
   return all;
 }
 
-/// What all rows of a column share: the text of `columns` for these layers; what it chooses from goes to `before`.
+/// The text of `columns`, which reads the values that all rows of a column share, for these layers. The views that it
+/// chooses from are declared in `before`.
 static std::string columnsText(ArrayRef<size_t> layers, ArrayRef<Ending> endings, std::string &before,
                                EndingText &text) {
   const Ending &longest =
       *llvm::max_element(endings, [](const Ending &a, const Ending &b) { return a.types.size() < b.types.size(); });
-  // What is chosen from is held by value: where a function has its address, NVRTC may keep the whole `Task` in memory.
+  // The views to choose from are captured by value: if a lambda has their address, NVRTC may keep the whole `Task` in
+  // local memory.
   std::string fields, values, asked, held;
   std::map<std::string, std::string> heldViews; // by name
   auto holdView = [&](const Ending::Read &read, StringRef type) {
@@ -252,8 +254,8 @@ static std::string columnsText(ArrayRef<size_t> layers, ArrayRef<Ending> endings
     return known->second + "[" + read.index + "]";
   };
   for (auto [i, type] : llvm::enumerate(longest.types)) {
-    // Of several views one is chosen, not of what was read from them. A layer that reads less has another's where that
-    // is as long.
+    // The text chooses one of several views, not one of several loaded values. A layer that reads fewer values uses
+    // another layer's view where that is as long.
     const Ending::Read &any = longest.values[i];
     std::vector<std::string> views, texts;
     bool same = !any.view.empty();
@@ -311,7 +313,8 @@ EndingText endingText(size_t first, ArrayRef<Ending> endings, int64_t rows, Stri
         own += formatv("  const int stride{0} = {1};\n", j, chosenOf(alike, strides)).str();
     }
     own += one.code + call.str();
-    // Not chosen between by each element: a branch would part what waits together.
+    // One branch around the whole text, not one per element: branches would separate loads and operations whose
+    // latencies overlap.
     text.store += alike.size() == endings.size()
                       ? own
                       : formatv("  {0}{1}{{ // {2}{3} x {4}\n{5}  }\n", text.store.empty() ? "" : "else ",

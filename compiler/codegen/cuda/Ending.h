@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The text of what a kernel computes from a contraction's sums, and of where it stores that: a contraction's ending.
+// A contraction's ending: the text that computes values from the contraction's sums and stores them.
 #ifndef TUTTI_COMPILER_CODEGEN_CUDA_ENDING_H
 #define TUTTI_COMPILER_CODEGEN_CUDA_ENDING_H
 
@@ -37,18 +37,18 @@ struct Ending {
   /// The bytes that a block of a cluster receives for each row, as text; empty: nothing is handed over.
   std::string handedBytes;
   bool handsOver() const { return !handedBytes.empty(); }
-  /// Whether blocks of a cluster are given what it stores, handed over or not.
+  /// Whether other blocks of a cluster receive the stored values, by a handover or by a plain store.
   bool givesAll = false;
 
   Ending(KernelText &k, const Step &step, bool handsOver = false) : Ending(k, k, step, handsOver) {}
   /// The same with the code in a scope of its own.
   Ending(KernelText &k, KernelText &scope, const Step &step, bool handsOver);
-  /// Whether the code is the same, but for what it reads and where it stores.
+  /// Whether the code is the same but for the values it reads and the places it stores to.
   bool isLike(const Ending &other) const {
     auto sameType = [](const Target &a, const Target &b) { return a.type == b.type; };
     return types == other.types && code == other.code && llvm::equal(targets, other.targets, sameType);
   }
-  /// Whether the values of both can be called by the same names.
+  /// Whether the values of both endings can share names: the types of the common ones are equal.
   bool goesWith(const Ending &other) const {
     size_t both = std::min(types.size(), other.types.size());
     return llvm::ArrayRef(types).take_front(both) == llvm::ArrayRef(other.types).take_front(both);
@@ -82,7 +82,7 @@ std::string chosenOf(llvm::ArrayRef<size_t> layers, llvm::ArrayRef<std::string> 
 /// compiler knows less of a view that is chosen.
 std::string chosenView(llvm::ArrayRef<size_t> layers, llvm::ArrayRef<Ending::Target> targets, int64_t rows);
 
-/// The text with every line two spaces further in; no line of no text.
+/// The text with every line indented by two spaces; an empty text has no line.
 std::string indented(llvm::StringRef text);
 
 } // namespace tutti

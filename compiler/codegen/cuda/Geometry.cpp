@@ -20,13 +20,13 @@ namespace {
 constexpr int64_t flagBytes = 16; ///< of the heads
 constexpr int64_t blockThreads = 256;
 constexpr int64_t mostStages = 6; ///< of the ring; more are of no use
-/// Of floats that come with a pass' columns. While one is read another is filled; with few the producer waits for
-/// endings.
+/// Places for the floats that arrive with a pass' columns. One is filled while another is read; with too few of them
+/// the producer waits for endings.
 constexpr int64_t leastColumnPlaces = 2, mostColumnPlaces = 4;
 static_assert((2 * mostStages + mostColumnPlaces) * 8 <= WeightRing::barrierBytes);
 
-/// What `g` has of shared memory beside a ring: rows of activations, copied rows if there are any and room for them,
-/// the flag.
+/// `g` with its shared memory laid out except for a ring: rows of activations, copied rows if wanted and if they fit,
+/// and the flag.
 CudaGeometry withMemory(CudaGeometry g, const Steps &steps, bool copies) {
   g.flagOffset = llvm::alignTo(g.rows * steps.scratchPerRow, 16);
   int64_t copied = 0;
@@ -42,8 +42,8 @@ CudaGeometry withMemory(CudaGeometry g, const Steps &steps, bool copies) {
   return g;
 }
 
-/// Without tensor cores: as many rows as fit, up to 16; for calls of few rows fewer, down to what still fills a warp's
-/// registers, or a block's threads.
+/// Geometries without tensor cores. The largest tile has as many rows as fit, up to 16. Smaller tiles, for calls of few
+/// rows, go down to what still fills a warp's registers or a block's threads.
 std::vector<CudaGeometry> plainGeometries(const Steps &steps, const Architecture &architecture,
                                           llvm::function_ref<bool(const CudaGeometry &)> isCounted) {
   bool multiplies = llvm::any_of(steps.steps, [](const Step &step) { return isPanels(step.contraction); });
@@ -59,7 +59,7 @@ std::vector<CudaGeometry> plainGeometries(const Steps &steps, const Architecture
   return fitting;
 }
 
-/// All products on tensor cores are such.
+/// Whether `such` holds for all products on tensor cores.
 bool haveOnly(const Steps &steps, llvm::function_ref<bool(const Contraction &)> such) {
   return llvm::all_of(tensorContractions(steps), such);
 }
@@ -70,15 +70,15 @@ bool onlySplit(const Steps &steps) { // three of floats
   return haveOnly(steps, [](const Contraction &c) { return c.product == NumericsProduct::tf32x3; });
 }
 
-/// Where no layer has a panel for each column of warps, several warps share one.
+/// The grid in which several warps share a panel, if no layer has a panel for each column of warps.
 WarpGrid narrowedTo(int64_t panels, WarpGrid grid) {
   while (panels * 2 <= grid.columns && grid.panelParts < 4)
     grid.columns /= 2, grid.panelParts *= 2;
   return grid;
 }
 
-// Three products of floats need registers, one of halves shared memory's bandwidth: there a warp takes more rows, and
-// two panels of columns.
+// A split product (three of floats) is bound by registers, a product of halves by shared-memory bandwidth. So a warp of
+// the latter takes more rows and two panels of columns, which reuses what it loads.
 constexpr WarpGrid splitGrids[] = {{.rowTiles = 2, .rows = 2, .columns = 4},
                                    {.rowTiles = 2, .rows = 1, .columns = 8},
                                    {.rowTiles = 1, .rows = 1, .columns = 8}};
@@ -86,20 +86,22 @@ constexpr WarpGrid pairGrids[] = {{.rowTiles = 4, .rows = 2, .columns = 4, .pane
                                   {.rowTiles = 2, .rows = 2, .columns = 4, .panels = 2},
                                   {.rowTiles = 2, .rows = 1, .columns = 8},
                                   {.rowTiles = 1, .rows = 1, .columns = 8}};
-// Where activations leave little room: which numerics a product has must not depend on what it was fused with.
+// Grids for kernels whose activations leave little shared memory. Such kernels stay on tensor cores, since the numerics
+// of a product must not depend on what it is fused with.
 constexpr WarpGrid narrowGrids[] = {{.rowTiles = 1, .rows = 1, .columns = 4}, {.rowTiles = 1, .rows = 1, .columns = 2}};
 
-/// Of warpgroups, four rows of warps each.
+/// A grid of warpgroups, each of which is four rows of warps.
 WarpGrid wideGrid(int warpgroups, int columns, int panels) {
   return {.rowTiles = 1, .rows = 4 * warpgroups, .columns = columns, .panels = panels, .wide = true};
 }
 
-/// With warpgroups, which Hopper has, products of halves are theirs, but of so few rows that most of 64 would be none.
+/// Grids for products of halves. On Hopper warpgroups compute them, except for tiles of so few rows that most of a
+/// warpgroup's 64 would be padding.
 std::vector<WarpGrid> pairGridsOf(const Architecture &architecture, int64_t panels, bool sharesLaunch) {
   std::vector<WarpGrid> grids(std::begin(pairGrids), std::end(pairGrids));
   if (!architecture.hasWarpgroups() || sharesLaunch) // parts' widths are numbers, not instructions
     return grids;
-  // Two warpgroups have rows of their own, or where there are few rows columns: half of the panels each.
+  // Two warpgroups split the rows, or for few rows the columns: half of the panels each.
   auto panelsOf = [](int64_t panels, int64_t most) {
     return int(std::min(most, int64_t(llvm::bit_ceil(uint64_t(panels)))));
   };
@@ -109,8 +111,8 @@ std::vector<WarpGrid> pairGridsOf(const Architecture &architecture, int64_t pane
   return grids;
 }
 
-/// The same of floats; where they are three products, two warpgroups have the columns of 64 rows, as many at a time as
-/// registers hold sums of, or as a ring has room for beside the rows.
+/// Grids for products of floats. For split products (three of TF32), two warpgroups share the columns of 64 rows. They
+/// take as many columns at a time as registers hold sums for, or as the ring has room for beside the rows.
 std::vector<WarpGrid> splitGridsOf(const Steps &steps, const Architecture &architecture, bool sharesLaunch) {
   std::vector<WarpGrid> grids(std::begin(splitGrids), std::end(splitGrids)), wide;
   int64_t whole = 0; // panels of the widest layer
@@ -124,7 +126,7 @@ std::vector<WarpGrid> splitGridsOf(const Steps &steps, const Architecture &archi
   return grids;
 }
 
-/// The longest sum on tensor cores.
+/// The number of terms of the longest sum on tensor cores.
 int64_t mostTermsOf(const Steps &steps) {
   int64_t most = 0;
   for (const Contraction &c : tensorContractions(steps))
@@ -132,7 +134,7 @@ int64_t mostTermsOf(const Steps &steps) {
   return most;
 }
 
-/// The most tiles of eight columns that a block makes at a time.
+/// The largest number of eight-column tiles that a block computes in a pass.
 int passTilesOf(const CudaGeometry &g, const Steps &steps) {
   int64_t most = 0;
   for (const Contraction &c : tensorContractions(steps))
@@ -140,7 +142,7 @@ int passTilesOf(const CudaGeometry &g, const Steps &steps) {
   return int(std::min<int64_t>(most, g.warps.ownPanels() * 4));
 }
 
-/// Lays out the ring: as many stages as are of use, each of `pairs` x 32 k a slice.
+/// Lays out the ring: as many stages as are useful, each with `pairs` x 32 terms per slice.
 void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture &architecture) {
   g.pairs = pairs;
   g.ring.bulkCopies = architecture.hasBulkCopies();
@@ -155,7 +157,7 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
     }
   }
   g.ring.stageBytes = g.passTiles * 8 * g.stageK() * wordBytes + g.ring.rowBytes;
-  // Two blocks side by side hide each other's waits; a block alone takes what there is.
+  // Two resident blocks hide each other's latencies; a single one takes all shared memory.
   int64_t half = architecture.sharedPerProcessor / 2 - architecture.sharedReserved;
   auto stagesIn = [&](int64_t bytes) {
     return std::min<int64_t>(mostStages, (bytes - g.ring.offset) / g.ring.stageBytes);
@@ -167,15 +169,15 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
     g.residentBlocks = 1;
   }
   g.sharedBytes = g.ring.end();
-  // A ninth warp leaves the others a third less registers: too few for three products of more than 16 rows, of whole
-  // panels beside another block, or for warpgroups. Where a warpgroup can give registers away, it is one, of a block
-  // that is alone.
+  // A ninth warp, the producer, leaves the others a third fewer registers. That is too few for split products of more
+  // than 16 rows, for split products of whole panels beside another block, and for warpgroups. If a warpgroup can give
+  // registers away and the block is alone on its processor, the producer is a warpgroup.
   bool fits =
       !g.warps.wide && (onlyPairs(steps) ? g.warps.rowTiles * g.warps.panels <= 4
                                          : g.warps.rowTiles == 1 && (g.residentBlocks == 1 || g.warps.panelParts > 1));
   bool gives = architecture.hasWarpgroups() && g.residentBlocks == 1 && g.threads >= 256;
   g.ring.producerWarps = !g.ring.bulkCopies ? 0 : fits ? 1 : gives ? 4 : 0;
-  // Of what is left a warpgroup's ring takes room for floats of its passes' columns.
+  // The ring of warpgroups uses remaining shared memory for the floats of its passes' columns.
   int64_t bytes = g.warps.ownPanels() * rt::panelColumns() * 4, left = architecture.sharedPerBlock - g.sharedBytes;
   g.ring.columnPlaces = g.warps.wide && g.ring.producerWarps ? std::min(mostColumnPlaces, left / bytes) : 0;
   if (g.ring.columnPlaces < leastColumnPlaces)
@@ -184,7 +186,7 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
   g.sharedBytes += g.ring.columnPlaces * bytes;
 }
 
-/// Lays out where the sums of slices meet: of as many stages as the longest layer has, or there is room for.
+/// Lays out the exchange, where the slices' sums meet: for as many stages as the longest layer has, or as fit.
 bool addExchange(CudaGeometry &g, const Steps &steps, const Architecture &architecture) {
   int64_t bytes = g.gatheredBytes();
   g.passTiles = passTilesOf(g, steps);
@@ -198,7 +200,7 @@ bool addExchange(CudaGeometry &g, const Steps &steps, const Architecture &archit
   return g.exchange.stages > 0;
 }
 
-/// `pairs` of a stage, or what is best.
+/// A geometry on tensor cores with this grid. Each stage has `pairs` pairs, or the best number if it is not given.
 std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, const Architecture &architecture,
                                            std::optional<int> pairs, bool copies = true) {
   CudaGeometry g{16 * grid.rowTiles * grid.rows, grid.threads()};
@@ -213,7 +215,8 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
   }
   CudaGeometry longer = g;
   addRing(g, steps, pairs.value_or(1), architecture);
-  // What follows each stage costs as much as a group of products: stages are longer if three fit beside as many blocks.
+  // The overhead of each stage costs as much as a group of products. So stages are longer if three of them fit without
+  // reducing the resident blocks.
   if (!pairs && mostTermsOf(steps) > g.stageK()) {
     addRing(longer, steps, 2, architecture);
     if (longer.ring.stages >= 3 && longer.residentBlocks == g.residentBlocks)
@@ -226,12 +229,12 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
   return g;
 }
 
-/// On tensor cores, without clusters: all grids of warps whose tiles fit.
+/// Geometries on tensor cores without clusters: all grids of warps whose tiles fit.
 std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architecture &architecture, bool sharesLaunch,
                                            std::optional<int> stagePairs = std::nullopt) {
   bool pairs = onlyPairs(steps);
-  // Steps between layers, or more layers than these, need registers that a second panel has, even one that no layer is
-  // wide enough for.
+  // Steps between layers, or more layers than this, need the registers of a warp's second panel, even if no layer is
+  // wide enough to use it.
   constexpr size_t mostBesidePairs = 8;
   int64_t most = 0;
   for (const Contraction &c : tensorContractions(steps))
@@ -269,8 +272,9 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
   int64_t mostRows = mostOf(kernel, kernel.rowCount());
   std::vector<CudaGeometry> fitting = tensorGeometries(steps, architecture, sharesLaunch);
   llvm::erase_if(fitting, std::not_fn(isCounted));
-  // The largest, for calls that fill the device with it, and the smallest; 64 rows where the largest has more; and of
-  // three products 32 where each warp has a panel, whose words it splits for two tiles of rows.
+  // Kept are the largest tile, for calls that fill the device with it, and the smallest. So are 64 rows if the largest
+  // tile has more, and 32 rows of split products if each warp has a panel, as it then splits the panel's words once for
+  // two tiles of rows.
   bool pairs = onlyPairs(steps);
   llvm::erase_if(fitting, [&](const CudaGeometry &g) {
     return g.rows > 16 && g.rows != fitting.front().rows && g.rows != 64 && !(g.warps.wide && g.rows == 128) &&
@@ -282,9 +286,9 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
     for (int parts : {1, 2}) // half of a panel is less to do, by twice as many blocks
       if (auto g = clusterGeometry(kernel, architecture, parts))
         fitting.push_back(*g);
-  // Without a producer all warps would have to remember the way of the ring's copies, and some have no registers for
-  // it. Three products of more than 16 rows a warp's registers are full of, too: beside other steps, NVRTC makes a
-  // slower loop of them.
+  // Persistent blocks need a producer: without one all warps would keep the state of the ring's copies, and some have
+  // no registers for that. Split products of more than 16 rows also fill a warp's registers, so NVRTC generates a
+  // slower loop for them beside other steps.
   bool onlyProducts = llvm::all_of(steps.steps, isOnTensorCores);
   for (CudaGeometry &g : fitting) {
     g.keepsAddresses = pairs && g.warps.panels <= 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How a kernel is laid out on a CUDA device: its tile of rows, its warps, what lies where in shared memory.
+// How a kernel is laid out on a CUDA device: its tile of rows, its warps, its shared memory.
 #ifndef TUTTI_COMPILER_CODEGEN_CUDA_GEOMETRY_H
 #define TUTTI_COMPILER_CODEGEN_CUDA_GEOMETRY_H
 
@@ -12,7 +12,7 @@
 
 namespace tutti {
 
-/// As many blocks as every device with clusters can launch in one.
+/// The largest number of blocks in a cluster that every device with clusters can launch.
 constexpr int mostCluster = 8;
 
 /// How warps share a tile where tensor cores multiply (device/tensor.cuh). They form a grid of rows x columns x
@@ -29,20 +29,20 @@ struct WarpGrid {
   explicit operator bool() const { return rows > 0; }
   /// The threads of a block.
   int threads() const { return 32 * rows * columns * (cluster > 1 ? 1 : panelParts) * slices; }
-  /// How many panels of a weight a block multiplies by in a pass.
+  /// The number of panels of a weight that a block multiplies by in a pass.
   int64_t ownPanels() const { return int64_t(columns) * panels; }
-  /// How many all blocks of a cluster do.
+  /// The number of panels that all blocks of a cluster multiply by in a pass.
   int64_t passPanels() const { return ownPanels() * (cluster > 1 ? cluster / panelParts : 1); }
   bool operator==(const WarpGrid &) const = default;
 };
 
-/// The ring in shared memory through which weights arrive. A stage holds weights, and behind them `rowBytes` of an
+/// The ring buffer in shared memory through which weights arrive. A stage holds weights, followed by `rowBytes` of an
 /// input's rows if these arrive with the weights.
 struct WeightRing {
   int64_t offset = 0, stages = 0, stageBytes = 0, rowBytes = 0;
   int columnPlaces = 0;    ///< places for one float a column of a pass (biases), before the barriers; 0: none arrive
   bool bulkCopies = false; ///< filled by bulk copies and mbarriers; else by cp.async
-  int producerWarps = 0;   ///< further warps, which fill it: one, or a warpgroup that also gives registers away
+  int producerWarps = 0;   ///< extra warps that fill the ring: one, or a warpgroup that also gives registers away
 
   /// Room for the mbarriers, eight bytes each, which lie before the ring.
   static constexpr int64_t barrierBytes = 128;
@@ -61,11 +61,11 @@ struct Exchange {
   bool operator==(const Exchange &) const = default;
 };
 
-/// How a kernel is launched: a block of threads for each tile of `rows` rows and, if the kernel is lifted, each member;
-/// with `sharedBytes` of dynamic shared memory.
+/// How a kernel is launched: one block of threads for each tile of `rows` rows (and for each member, if the kernel is
+/// lifted), with `sharedBytes` of dynamic shared memory.
 struct CudaGeometry {
   int64_t rows, threads, sharedBytes = 0; ///< `threads` does not count the producer's
-  int residentBlocks = 2;                 ///< blocks a multiprocessor whose registers fit beside each other
+  int residentBlocks = 2;                 ///< blocks whose registers fit a multiprocessor together
 
   WarpGrid warps = {};
   int pairs = 1;     ///< a stage has 32 * pairs terms for each slice
@@ -75,20 +75,20 @@ struct CudaGeometry {
   int64_t flagOffset = 0;  ///< where the heads' flag lies in shared memory
   int64_t copyOffset = -1; ///< where rows are copied to (Contraction::isCopied); -1: nowhere
 
-  /// A block goes on to further members, whose weights the producer fetches in the meantime. If the grid has n blocks
+  /// A block processes several members, and the producer prefetches the next one's weights. If the grid has n blocks
   /// along y and z, a block takes every n-th member; n may also be the number of members.
   bool persistent = false;
   bool wordsApart = false;     ///< a lane reads a weight's floats one by one, which takes fewer registers
   bool keepsAddresses = false; ///< threads keep a member's addresses in registers; else they look them up each pass
 
   int64_t blockThreads() const { return threads + ring.producerWarps * 32; }
-  /// How many threads of a block are no producer's: taskThreads of device/barrier.cuh.
+  /// The number of a block's threads that are not the producer's: taskThreads of device/barrier.cuh.
   static int64_t tasksOf(int64_t blockThreads) {
     return blockThreads >= 384 ? blockThreads - 128 : blockThreads / 64 * 64;
   }
   /// The terms of a stage.
   int64_t stageK() const { return 32 * warps.slices * pairs; }
-  /// The bytes that the slices' sums of a stage take.
+  /// The bytes that the slices' partial sums of one stage take.
   int64_t gatheredBytes() const { return threads / 32 * warps.rowTiles * 4 * (32 * (4 / warps.panelParts) + 16) * 4; }
   /// Whether both have the same tile, shared by warps in the same way; passTiles may differ.
   bool hasWarpsOf(const CudaGeometry &other) const {
@@ -98,13 +98,13 @@ struct CudaGeometry {
 };
 
 /// The ways to launch a kernel on an architecture, from the fewest blocks to the most: tiles from large to small, then
-/// clusters. All give the same bits. Empty if a single row does not fit into shared memory, or ints do
-/// not count what there is (Counts.h). In a launch that several kernels share, a panel belongs to one warp.
+/// clusters. All give the same bits. Empty if a single row does not fit into shared memory, or if a count does not fit
+/// an int (Counts.h). In a launch that several kernels share, a panel belongs to one warp.
 std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture,
                                          bool sharesLaunch = false);
-/// Clusters, for calls that do not fill the device: blocks share a tile's columns, each has a panel at a time, or one
-/// of `panelParts` parts of a panel. Only from sm_90 on, and for products of floats that are three TF32 products. None
-/// for a kernel whose layers are too narrow, or too wide for parts.
+/// The geometry with clusters, for calls that do not fill the device. The blocks of a cluster share a tile's columns:
+/// each has one panel at a time, or one of `panelParts` parts of a panel. It needs sm_90 or later and products of
+/// floats that are three TF32 products. None for a kernel whose layers are too narrow, or too wide for parts.
 std::optional<CudaGeometry> clusterGeometry(plan::KernelOp kernel, const Architecture &architecture,
                                             int panelParts = 1);
 /// A geometry on tensor cores with the tile and the warps of another kernel's; none if it does not fit.

@@ -7,7 +7,7 @@ using llvm::formatv;
 
 namespace tutti {
 
-/// What a thread, or threads that share an element's members, make of them.
+/// The expression for a head's result, computed by one thread or by threads that share an element's members.
 static std::string resultOf(HeadOp head, const std::string &type) {
   switch (head.getKind()) {
   case HeadKind::mean:

@@ -17,7 +17,7 @@ using llvm::formatv;
 
 namespace tutti {
 
-/// The skeletons of contractions on tensor cores, as this geometry has them: names of device/*.cuh.
+/// The skeletons (names of device/*.cuh) that contractions on tensor cores need with this geometry.
 static SmallVector<StringRef> skeletonsOf(const CudaGeometry &geometry, bool tensorCores) {
   SmallVector<StringRef> all;
   if (tensorCores)
@@ -37,7 +37,7 @@ static std::string includesOf(ArrayRef<StringRef> skeletons) {
 
 namespace {
 
-/// A kernel's code: what stands before its entry, and what a block does.
+/// A kernel's code: the text before its entry, and the text that a block runs.
 struct Body {
   SmallVector<StringRef> skeletons;
   std::string functions, task, totalRows;
@@ -45,7 +45,7 @@ struct Body {
   unsigned arguments;
 };
 
-/// The code of parts whose texts differ in numbers only: each part is told its own.
+/// The code that parts share if their texts differ in numbers only; each part gets its numbers as arguments.
 struct PartsCode {
   std::string functions; ///< which are told nothing
   std::vector<Numbered> texts;
@@ -64,7 +64,7 @@ struct PartsCode {
 
 } // namespace
 
-/// Whether the words of a member's weight are as many as an int counts.
+/// Whether an int holds the number of words of a member's weight.
 static bool holdsWords(Contraction c) {
   return rt::layoutBytes(c.layout(), c.K, c.N) / 4 <= std::numeric_limits<int32_t>::max();
 }
@@ -112,9 +112,9 @@ static constexpr const char *headers = R"(#include "tutti/prelude.cuh"
 #include "tutti/tile.cuh"
 )";
 
-/// Of a block that has its tile and member, or the first of its members: the rest of its way.
+/// The rest of a block's text, once its tile and its member, or the first of its members, are known.
 static std::string wayOf(const Body &body, const CudaGeometry &geometry) {
-  // Not by rowsOfBlock(): of one expression NVRTC would keep the value.
+  // Not a call of rowsOfBlock(): NVRTC would merge the two expressions and keep the value in a register.
   std::string rows = formatv("  const int rows = int(totalRows - firstRow < {0} ? totalRows - firstRow : {0});\n",
                              numberText(geometry.rows)),
               task = "  const Task t(p, member, int(firstRow), rows);\n";
@@ -127,7 +127,7 @@ static std::string wayOf(const Body &body, const CudaGeometry &geometry) {
              .str();
 }
 
-/// Which members a block has, or which one: whether there is none.
+/// The text that determines a block's member or members, and returns if there is none.
 static std::string membersOf(const CudaGeometry &geometry, StringRef count) {
   std::string position = formatv("int(blockIdx.y + blockIdx.z * {0})", membersInPlane);
   if (geometry.persistent)
@@ -138,11 +138,11 @@ static std::string membersOf(const CudaGeometry &geometry, StringRef count) {
                  count);
 }
 
-/// The size of its clusters is the kernel's own, so that no way to launch it can leave it out.
+/// The attribute with the cluster size. The size belongs to the kernel, so that no launch can omit it.
 static std::string clusterBounds(const CudaGeometry &geometry) {
   return geometry.warps.cluster > 1 ? formatv("__cluster_dims__({0}, 1, 1) ", geometry.warps.cluster).str() : "";
 }
-/// From a block to its cluster.
+/// The text that turns a block's number into its cluster's.
 static std::string perCluster(const CudaGeometry &geometry) {
   return geometry.warps.cluster > 1 ? " / " + std::to_string(geometry.warps.cluster) : "";
 }
@@ -204,7 +204,7 @@ __device__ __forceinline__ void run(const Params &p, int tile, int member) {{
 )",
                             body->task, numberText(geometry.rows), wayOf(*body, geometry))
                         .str();
-  // One code of layers on tensor cores is worth more than constants are; of anything else it is not.
+  // For layers on tensor cores sharing one code gains more than constants do; for anything else constants gain more.
   Numbered text(geometry.warps.rows ? run : withoutMarks(run));
   auto code = llvm::find_if(codes, [&](const PartsCode &known) { return known.takes(body->functions, text); });
   if (code == codes.end())

@@ -17,7 +17,7 @@ std::vector<CudaGeometry> withoutClusters(plan::KernelOp kernel, const Architect
   return geometries;
 }
 
-/// Of a block; 0: not the same for all tiles, or it does not run there.
+/// The threads of a kernel's block; 0 if tiles differ in it, or if the kernel does not run on the architecture.
 int64_t threadsOf(plan::KernelOp kernel, const Architecture &architecture) {
   std::vector<CudaGeometry> ways = withoutClusters(kernel, architecture);
   bool equal =
@@ -25,7 +25,7 @@ int64_t threadsOf(plan::KernelOp kernel, const Architecture &architecture) {
   return equal ? ways.front().threads : 0;
 }
 
-/// Multiply-adds of a row: how long a task is, compared with another's.
+/// The multiply-adds of a row, a measure of how long a task takes relative to others.
 int64_t workOf(plan::KernelOp kernel) {
   int64_t all = 0;
   kernel.walk([&](ContractOp op) {
@@ -35,10 +35,10 @@ int64_t workOf(plan::KernelOp kernel) {
   return all;
 }
 
-/// Launches that are becoming one.
+/// Collects launches that become one.
 class Together {
 public:
-  /// `threads` of a block of the launch, 0 if it stays alone.
+  /// `threads`: of a block of the launch; 0 if the launch stays alone.
   Together(plan::ProgramOp program, plan::LaunchOp first, int64_t threads)
       : program(program), kernel(first.lookupKernel()), threads(threads), words(int64_t(program.getSizes().size())) {
     add(first);
@@ -46,7 +46,7 @@ public:
 
   bool takes(plan::LaunchOp launch, int64_t itsThreads) {
     plan::KernelOp other = launch.lookupKernel();
-    // A piece has the lifted launches alone.
+    // A piece (chunk of members) has only the lifted launches.
     bool atOnce = launch.getWhole() == plan::LaunchOp(parts.front()).getWhole() &&
                   (!program.getChunk() || other.getLifted() == kernel.getLifted());
     return atOnce && other.getFamily() == kernel.getFamily() && threads && itsThreads == threads &&
@@ -72,8 +72,8 @@ private:
   DeviceLaunch parts;
   int64_t words, blocks = 0;
 
-  /// Never fewer than there are: a tile has at least a row, that of a cluster, which is up to eight blocks, 16. Where
-  /// rows are a product of sizes, that is so for each place of all but one of them (Extents::tiles).
+  /// An upper bound of the launch's blocks. A tile has at least one row; a cluster of up to eight blocks has a tile of
+  /// 16. If the rows are a product of sizes, tiles are counted per element of all sizes but one (Extents::tiles).
   int64_t blocksOf(plan::LaunchOp launch) {
     auto mostOf = [&](StringRef symbol) { return program.mostOf(symbol); };
     auto most = [](std::optional<int64_t> count) { return std::min<int64_t>(count.value_or(INT32_MAX), INT32_MAX); };
@@ -85,8 +85,8 @@ private:
   }
 };
 
-/// One ring for all that have the same warps, or one place for slices' sums, behind what the largest of them keeps in
-/// shared memory: so what differs between them are numbers (Kernel.cpp).
+/// Gives all parts with the same warps one ring (or one exchange), placed behind the largest of their other shared
+/// memory. Then their texts differ in numbers only and can share code (Kernel.cpp).
 void shareRings(MutableArrayRef<CudaGeometry> parts) {
   for (CudaGeometry &first : parts) {
     CudaGeometry shared = first;
@@ -126,7 +126,7 @@ void shareRings(MutableArrayRef<CudaGeometry> parts) {
   }
 }
 
-/// Where all of them run in clusters: in the largest that all of them can have.
+/// The way that launches all kernels in clusters, of the largest size that all of them can have.
 std::optional<LaunchWay> inClusters(ArrayRef<plan::KernelOp> parts, const Architecture &architecture) {
   LaunchWay way{0, {}};
   int cluster = mostCluster;
@@ -197,7 +197,8 @@ std::vector<LaunchWay> launchWays(ArrayRef<plan::KernelOp> parts, const Architec
       way.geometries.push_back(geometry);
     }
     shareRings(way.geometries);
-    // One launch has blocks of one size: without a producer, if a part has no registers to spare for it.
+    // All blocks of a launch have the same number of threads: no part has a producer if one has no registers to spare
+    // for it.
     int warps = way.geometries.front().ring.producerWarps;
     bool alike = llvm::all_of(way.geometries, [&](const CudaGeometry &g) { return g.ring.producerWarps == warps; });
     for (CudaGeometry &geometry : way.geometries)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a CUDA device launches at once, and how. Launches of a plan that are independent of each other become parts of
-// one launch.
+// Which kernels a CUDA device launches at once, and how. Independent launches of a plan become parts of one launch.
 #ifndef TUTTI_COMPILER_CODEGEN_CUDA_LAUNCHES_H
 #define TUTTI_COMPILER_CODEGEN_CUDA_LAUNCHES_H
 
@@ -13,7 +12,7 @@ namespace tutti {
 /// of one family, have blocks of equally many threads, and their arguments fit into one launch together.
 std::vector<DeviceLaunch> deviceLaunches(plan::ProgramOp program, const Architecture &architecture);
 
-/// The kernels of the parts.
+/// The kernels that the parts launch.
 llvm::SmallVector<plan::KernelOp> kernelsOf(llvm::ArrayRef<plan::LaunchOp> parts);
 
 /// One way to launch these kernels at once: a geometry for each. The first kernel's tile has `rows` rows; the others'

@@ -37,8 +37,8 @@ static Copy copyOf(KernelText &k, ArrayRef<Contraction> layers) {
   return {};
 }
 
-/// Of layers that leave 16-bit rows to the next: what these need behind their last column. Of the layers that leave
-/// none, N is 0.
+/// The zeros behind the last column of 16-bit rows that a layer leaves to the next one. N is 0 for layers without such
+/// rows.
 static std::string zerosOfEndings(ArrayRef<Ending> endings, int64_t rows) {
   std::string all;
   LayerNumbers layers = layersFrom(0, endings.size());
@@ -67,8 +67,8 @@ static std::string zerosOfEndings(ArrayRef<Ending> endings, int64_t rows) {
   return all;
 }
 
-/// What stores the sums of these layers (device/ending.cuh): of warpgroups, how many panels follow each other without a
-/// loop, and at which places of a pass there are some that are not whole.
+/// The call that stores the sums of these layers (device/ending.cuh). For warpgroups it says how many panels are
+/// unrolled, and at which places of a pass partial panels occur.
 static std::string storing(KernelText &k, ArrayRef<Ending> endings) {
   std::string how;
   if (k.geometry.warps.wide) {
@@ -85,7 +85,8 @@ static std::string storing(KernelText &k, ArrayRef<Ending> endings) {
   return "  storeSums<Contractions" + how + ">(sums, layer, pass, ahead, store);\n";
 }
 
-/// What some of the first of `count` layers do: a piece of text once for those that have it.
+/// The text that runs per layer, for the first `count` layers: each distinct piece stands once, under a condition on
+/// the layers that have it.
 static std::string byLayer(ArrayRef<std::string> texts, size_t count, StringRef indent) {
   std::string all;
   LayerNumbers layers = layersFrom(0, count), left = layers;
@@ -110,7 +111,7 @@ static std::string byLayer(ArrayRef<std::string> texts, size_t count, StringRef 
   return placed;
 }
 
-/// What follows layers, of each layer its steps: one piece of text for all that do the same.
+/// The steps that follow each layer, as text: layers with equal steps share one piece.
 static std::string othersText(ArrayRef<Others> behind) {
   LayerNumbers layers = layersFrom(0, behind.size());
   size_t most = 0;
@@ -137,7 +138,7 @@ static std::string othersText(ArrayRef<Others> behind) {
   return all;
 }
 
-/// Layers beside each other whose endings read values of the same names.
+/// A run of neighbouring layers whose endings read values of the same names.
 struct EndingGroup {
   size_t begin, end;
   EndingText text;
@@ -157,7 +158,7 @@ static std::vector<EndingGroup> groupsOf(KernelText &k, ArrayRef<Ending> endings
   return groups;
 }
 
-/// Before a pass' products: what its endings need of its columns.
+/// The text before a pass' products: it reads the values that the endings need of the pass' columns.
 static std::string columnsOfGroup(const EndingGroup &group) {
   if (group.isBrought)
     return "  struct Own { float c0; };\n  const auto ahead = broughtBy<Contractions, Own>(ring, layer, pass);\n";
@@ -165,9 +166,9 @@ static std::string columnsOfGroup(const EndingGroup &group) {
          "  const auto ahead = readAhead<Contractions>(layer, pass, columns, touch);\n";
 }
 
-/// One loop goes through all contractions on tensor cores, their passes and stages: what multiplies is one piece of
-/// code. So is what follows the sums of layers that are alike. Other steps come before the first stage, while the ring
-/// is filled, or after a layer.
+/// The one loop over all contractions on tensor cores, their passes and stages, so that the multiplying code exists
+/// once. Layers that are alike also share the code of their ending. Other steps run before the first stage, while the
+/// ring is filled, or after a layer.
 static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
                              ArrayRef<EndingGroup> groups, ArrayRef<Others> others) {
   std::string columns, stores;

@@ -28,7 +28,8 @@ KernelText::KernelText(plan::KernelOp kernel, ArrayRef<std::string> symbols, Cud
   manyAddresses = llvm::count_if(kernel.getBody().getArguments(), [&](Value value) {
                     return steps.isStored(value) && isTable(value) && !(geometry.ring && isOfTensorCores(value));
                   }) > mostAddresses;
-  // Layers go to and fro between few places: what reads these reads alike.
+  // Layers alternate between few places. Values in the same place and form share a number, so that texts that read them
+  // are equal.
   std::map<std::tuple<const void *, int64_t, int64_t, bool>, unsigned> known;
   for (const auto &[value, place] : steps.places)
     if (place.kind == Place::scratch)
@@ -37,7 +38,7 @@ KernelText::KernelText(plan::KernelOp kernel, ArrayRef<std::string> symbols, Cud
               .try_emplace({value.getType().getAsOpaquePointer(), place.offset, place.stride, place.narrow.has_value()},
                            numbers.lookup(value))
               .first->second;
-  // So does what is computed of them.
+  // Maps of such values share numbers, too.
   std::map<std::tuple<const void *, const void *, SmallVector<unsigned>>, SmallVector<MapOp>> computed;
   for (auto map : kernel.getBody().getOps<MapOp>()) {
     if (steps.isStored(map.getResult()))
@@ -305,7 +306,7 @@ void KernelText::defineView(Value value, const Place &place) {
                               .str();
 }
 
-/// The row among all rows of an index of a value of this form.
+/// The number of the row, among all rows, that an index into a value of this form names.
 std::string KernelText::rowOf(const RowForm &form, ArrayRef<std::string> dims) {
   std::string row;
   for (unsigned i = 0; i < form.rows.size(); ++i) {

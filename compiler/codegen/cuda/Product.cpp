@@ -12,7 +12,7 @@ namespace tutti {
 
 namespace {
 
-/// An operand as text: its view, the function of a row that says where the row's first term lies, and its steps.
+/// An operand as text: its view, the function from a row to the position of the row's first term, and its strides.
 struct OperandText {
   std::string view, at;
   bool fours; ///< four neighbouring terms are one load

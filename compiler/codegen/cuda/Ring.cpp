@@ -22,7 +22,7 @@ std::string globalRows(KernelText &k, Contraction c) {
   return formatv("t.{0}.slice({1} * {2}, int64_t(t.rows) * {2})", view, row, numberText(c.K));
 }
 
-/// The statements of each layer, which return: once for those that have the same.
+/// The statements of each layer, which return; layers with equal statements share them.
 static std::string chosen(ArrayRef<std::string> texts) {
   std::string all;
   LayerNumbers left = layersFrom(0, texts.size());
@@ -69,7 +69,7 @@ Lefts kindOfRows(KernelText &k, Contraction c) {
                                                            : Lefts::floats;
 }
 
-/// Where they lie.
+/// The text that says where a layer's rows lie.
 static std::string rowsText(KernelText &k, Contraction c, ArrayRef<Ending> endings) {
   const CudaGeometry &g = k.geometry;
   const Place &place = k.steps.placeOf(c.op.getLhs());
@@ -82,7 +82,8 @@ static std::string rowsText(KernelText &k, Contraction c, ArrayRef<Ending> endin
                  g.warps.wide && hasAllRows(endings, c.op.getLhs()) ? ", true" : "");
 }
 
-/// The layers in numbers, n asking for one of them; the ring brings `vectors` of some.
+/// The sizes and weights of the layers as functions of n, the layer's number. The ring brings `vectors` for some
+/// layers.
 static std::string layersInNumbers(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
                                    ArrayRef<std::string> vectors) {
   auto layerText = [&](KernelText &names, size_t n) {
@@ -93,7 +94,8 @@ static std::string layersInNumbers(KernelText &k, ArrayRef<Contraction> layers, 
         .str();
   };
   std::vector<std::string> texts(layers.size());
-  // Those of one weight are steps of a recurrent network. Few other layers are as well told apart.
+  // Layers with one weight are steps of a recurrent network. If there are only a few other layers, branches distinguish
+  // them as well.
   constexpr size_t manyLayers = 8;
   llvm::MapVector<Value, LayerNumbers> byWeight;
   for (auto [n, c] : llvm::enumerate(llvm::to_vector(layers))) {

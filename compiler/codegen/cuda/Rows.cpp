@@ -10,7 +10,7 @@ using llvm::formatv;
 
 namespace tutti {
 
-/// The statement of a phase, `skeleton`, over the elements of `x`, which `wrap` may make something else of.
+/// The statement of a phase, `skeleton`, over the elements of `x`, which `wrap` may transform.
 static std::string overRows(KernelText &k, const std::string &skeleton, Value x, const std::string &wrap,
                             const std::string &lines, ArrayRef<std::string> dims, const std::string &parameters,
                             const std::string &store) {
@@ -63,7 +63,7 @@ static std::string scan(KernelText &k, ScanOp op, const std::string &lines, Arra
                   lines + "    " + k.store(op.getResult(), "all", dims));
 }
 
-/// An arg is a choice of one.
+/// The choice of the first elements by key; an ArgOp chooses one.
 static std::string choice(KernelText &k, Operation *op, const std::string &lines, ArrayRef<std::string> dims) {
   Value x = op->getOperand(0), result = op->getResult(0);
   auto arg = dyn_cast<ArgOp>(op);
@@ -81,7 +81,8 @@ std::string keyText(Operation *op) {
   return formatv("keyOf<{0}, {1}>({{0})", smallest, arg || !smallest);
 }
 
-/// x, and when all of it is there, each row's updates in their order, a thread a lane of the blocks.
+/// Stores x and then, once all of it is there, applies each row's updates in their order, with a thread per lane of the
+/// blocks.
 static std::string scatter(KernelText &k, ScatterOp op, const std::string &lines, std::vector<std::string> dims) {
   Value x = op.getX(), y = op.getResult();
   int64_t width = op.getWidth().value_or(1);

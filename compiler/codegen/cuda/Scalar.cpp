@@ -49,7 +49,7 @@ std::string cudaConstant(TypedAttr value) {
     if (integer.getType().isInteger(1))
       return integer.getValue().isZero() ? "false" : "true";
     int64_t number = integer.getValue().getSExtValue();
-    // The smallest number has no literal of its own type.
+    // C++ has no literal for the smallest number of this type.
     if (number == std::numeric_limits<int64_t>::min())
       return "(-9223372036854775807ll - 1)";
     if (integer.getType().isInteger(64))
@@ -131,7 +131,7 @@ private:
     }
     return llvm::Error::success();
   }
-  /// Its type and a name of its own.
+  /// The declaration of a value: its type and a new name.
   std::string declared(Value value) {
     std::string name = names[value] = "t" + std::to_string(count++);
     return cudaType(value.getType()) + " " + name;
@@ -192,12 +192,12 @@ private:
                ? "bool"
                : cudaType(IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth(), IntegerType::Unsigned));
   }
-  /// Modulo 2^width, as unsigned numbers are; for signed ones C++ promises nothing.
+  /// An operation modulo 2^width, done on unsigned numbers, since signed overflow is undefined in C++.
   std::string wrapping(Operation *op, const char *symbol) {
     Type type = op->getResult(0).getType();
     if (type.isInteger(1))
       return formatv("({0} {1} {2}) & 1", arg(op, 0), symbol, arg(op, 1)).str();
-    // Shorter ones would become int, in which they could overflow.
+    // C++ promotes shorter types to int, which could overflow.
     std::string u = type.getIntOrFloatBitWidth() < 32 ? "unsigned" : unsignedOf(type);
     return castTo(cudaType(type), castTo(u, arg(op, 0)) + " " + symbol + " " + castTo(u, arg(op, 1)));
   }

@@ -18,7 +18,7 @@ std::string cudaConstant(mlir::TypedAttr value);
 /// The function of device/special.cuh that an op becomes at a precision; empty if it becomes IEEE operations.
 llvm::StringRef approximation(mlir::Operation *op, Precision precision);
 
-/// Whether a logistic becomes fastGate, which asks the special-function units once where others do twice.
+/// Whether a logistic becomes fastGate, which uses the special-function units once instead of twice.
 bool isFastGate(LogisticOp op, Precision precision);
 
 /// The body of a map as a function "f" of scalars, in a module of its own. Math functions are written out as IEEE

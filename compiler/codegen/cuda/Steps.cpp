@@ -11,7 +11,7 @@ using llvm::formatv;
 
 namespace tutti {
 
-/// Steps outside of the ring: one, or layers that are alike, which meet in between.
+/// The text of steps outside of the ring: one step, or layers that are alike with a barrier between them.
 static std::string emitOther(KernelText &k, ArrayRef<Step> steps, Meet within) {
   const Step &step = steps.front();
   if (!step.contraction)
@@ -21,14 +21,14 @@ static std::string emitOther(KernelText &k, ArrayRef<Step> steps, Meet within) {
   return formatv("  {{ // {0}\n{1}  }\n", ContractOp(step.contraction).getSpec(), indented(emitProduct(k, step)));
 }
 
-/// What follows a layer of the ring before the next one, or stands before the first: steps that are one piece of text.
+/// Steps behind a layer of the ring, or before the first one, that are one piece of text.
 struct Behind {
   ArrayRef<Step> steps;
   std::string wait; ///< before them
   Meet within;      ///< between them
 };
 
-/// The endings of layers, of which those that are alike have their code in common.
+/// The endings of layers; layers that are alike share their code.
 static std::vector<Ending> endingsOf(KernelText &k, ArrayRef<const Step *> layers, ArrayRef<bool> handOver) {
   std::vector<Ending> endings;
   std::vector<ScopedText> scoped;
@@ -47,8 +47,7 @@ static std::vector<Ending> endingsOf(KernelText &k, ArrayRef<const Step *> layer
   return endings;
 }
 
-/// The texts of all steps outside of the ring; those behind layers, the first of each, the second and so on, have one
-/// where they are alike.
+/// The texts of all steps outside of the ring. The i-th steps behind each layer share one text if they are alike.
 static void emitOthers(KernelText &k, ArrayRef<std::vector<Behind>> all, std::vector<Others> &others) {
   size_t most = 0;
   for (const std::vector<Behind> &steps : all)
@@ -80,7 +79,7 @@ static void emitOthers(KernelText &k, ArrayRef<std::vector<Behind>> all, std::ve
 
 BlockText emitSteps(KernelText &k) {
   const CudaGeometry &g = k.geometry;
-  // Other steps stand before the loop over contractions on tensor cores, or follow one of them.
+  // Other steps run before the loop over contractions on tensor cores, or behind one of its layers.
   std::vector<Contraction> layers;
   std::vector<const Step *> ofRing;
   SmallVector<bool> handOver;

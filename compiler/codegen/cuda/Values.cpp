@@ -71,7 +71,7 @@ unsigned KernelText::functionFor(MapOp map, unsigned number) {
     cannot(llvm::toString(function.takeError()));
     return number;
   }
-  // The same code, of the next layer for one, is the same function.
+  // Maps with the same code, such as the next layer's, share a function.
   known->second = bodies.try_emplace(*function, number).first->second;
   if (known->second == number)
     functions[number] = function->text("f" + std::to_string(number));
@@ -85,7 +85,7 @@ std::string KernelText::combine(ScatterOp op) {
     return whole->combine(op);
   unsigned number = numbers.lookup(op.getResult());
   if (!functionOf.contains(number)) {
-    // As the map of two scalars that it is.
+    // The combination is emitted as a map of two scalars.
     Type element = op.getType().getElementType();
     OpBuilder builder(kernel.getContext());
     Block scratch;

@@ -22,9 +22,9 @@ StringRef textOf(Meet meet) {
   llvm_unreachable("unknown meeting");
 }
 
-/// Whether one of the steps overwrites something that `layer` reads besides its rows and its sums. A warp that has
-/// received all handovers, or has met the other warps of its rows, knows that the rows have been read by all, but not
-/// that this has.
+/// Whether one of the steps overwrites a value that `layer` reads besides its rows and its sums. A warp that has
+/// received all handovers, or has met the other warps of its rows, knows that everybody has read the rows, but not that
+/// everybody has read such a value.
 static bool storesOver(ArrayRef<Step> steps, const Step &layer, const Steps &all) {
   Value sums = ContractOp(layer.contraction).getResult();
   SmallVector<Value> todo(layer.stores);
@@ -33,7 +33,7 @@ static bool storesOver(ArrayRef<Step> steps, const Step &layer, const Steps &all
     Value value = todo.pop_back_val();
     if (value == sums || !seen.insert(value).second)
       continue;
-    // What is made here, or has no place and is made again by each reader, is of what that is made of.
+    // A value that is made here, or that has no place and is recomputed by each reader, stands for its operands.
     if (Operation *op = value.getDefiningOp();
         op && (!all.isStored(value) || llvm::is_contained(layer.stores, value))) {
       llvm::append_range(todo, op->getOperands());
@@ -95,15 +95,15 @@ struct Loop {
 private:
   bool isCluster() const { return k.geometry.warps.cluster > 1; }
 
-  /// Whether blocks of a cluster have nothing of each other's, and nothing was made before.
+  /// Whether the blocks of a cluster exchange no values, and no step runs before the first layer.
   bool givesNothing() const {
     return layers.size() == 1 && others.front().inScratch && others.front().steps.empty() && !endings.front().givesAll;
   }
 
-  /// Before a layer, and within it: the blocks of a cluster. Who has all that was handed over goes on. Else there are
-  /// other steps before, or nothing was, and blocks meet at the cluster's barrier: late, where a block needs the others
-  /// only to give them what it has made, and without a fence, which waits for everything, where nothing but the block's
-  /// own memory was written.
+  /// How the blocks of a cluster wait before a layer and, in `within`, inside it. A block that has received all
+  /// handovers goes on. If other steps precede the layer or nothing was handed over, the blocks meet at the cluster's
+  /// barrier. They meet late if a block needs the others only to give them its values. The barrier has no fence, which
+  /// would wait for all memory operations, if only the block's own memory was written.
   std::string waitInCluster(size_t layer, LoopWaits::Layer &within) const {
     constexpr auto allHaveArrived = "if (pass == 0) {\n  clusterWait(); // all have arrived\n}\n";
     const Others &between = others[layer];
@@ -126,16 +126,16 @@ private:
     return before;
   }
 
-  /// Warps without a row of their own read others' rows: of a warpgroup, which multiplies together, where a layer's
-  /// rows are not there past the last (shareOf of device/tensor.cuh).
+  /// Whether warps without a row of their own read the rows of other warps. A warpgroup multiplies as a whole, so they
+  /// do if the layer's rows are not stored past the last one (shareOf of device/tensor.cuh).
   bool readsOthersRows(size_t layer) const {
     Value rows = layers[layer].rows();
     return k.geometry.warps.wide && k.steps.placeOf(rows).kind == Place::scratch && !hasAllRows(endings, rows);
   }
 
-  /// What a layer stores in shared memory lies where no other rows of anything before do, `later` layers' apart: in
-  /// memory of its own, or in that of a value whose rows are as long. So it may be stored while other rows are still
-  /// multiplied.
+  /// Whether a layer stores to shared memory that holds no other row of any value made before (values of the `later`
+  /// layers do not count). It does if the memory is its own, or belongs to a value whose rows are equally long. Then it
+  /// may store while other rows are still being multiplied.
   bool leavesOtherRows(size_t layer, ArrayRef<Ending> later) const {
     llvm::DenseSet<Value> madeLater;
     for (const Ending &ending : later)
@@ -152,14 +152,14 @@ private:
     });
   }
 
-  /// Whether warps wait before a layer for those of their rows only, as nothing else follows the one before: so some
-  /// multiply while others make activations.
+  /// Whether warps wait before a layer only for the warps of the same rows, so that some multiply while others compute
+  /// activations. No other step may stand between the two layers.
   bool waitsByRows(size_t layer) const {
     return k.geometry.warps.rows > 1 && others[layer].steps.empty() &&
            leavesOtherRows(layer, endings.drop_front(layer)) && !readsOthersRows(layer - 1) && !readsOthersRows(layer);
   }
 
-  /// Whether what a layer stores in shared memory lies where a member's last one reads.
+  /// Whether a layer's stores to shared memory overwrite memory that a member's last layer reads.
   bool overwritesLast(const Ending &ending) const {
     auto read = ScratchRange::of(layers.back().rows(), k.steps);
     return llvm::any_of(ending.targets, [&](const Ending::Target &target) {
@@ -167,8 +167,8 @@ private:
     });
   }
 
-  /// Before the next member's task: until nobody reads what is overwritten. `byRows`: some layers wait for their own
-  /// rows only.
+  /// The barrier before the next member's task, after which nobody reads the memory that this task overwrites.
+  /// `byRows`: some layers wait for the warps of their own rows only.
   Meet meetBehindMember(bool byRows) const {
     if (!k.geometry.persistent || !k.steps.heads.empty()) // these begin with a barrier of their own
       return Meet::nobody;
@@ -179,7 +179,7 @@ private:
         storesOver(k.steps.steps.front(), k.steps.steps.back(), k.steps))
       return Meet::block;
     auto overwrites = [&](const Ending &ending) { return overwritesLast(ending); };
-    // Its layers may meet by rows: whichever of them stores there must find that no other row is read.
+    // The next task's layers may meet by rows only. Whichever of them stores there must not meet a read of another row.
     if (readsOthersRows(layers.size() - 1) && llvm::any_of(endings, overwrites))
       return Meet::block;
     if (!overwrites(endings.front()))

@@ -17,8 +17,8 @@ using llvm::formatv;
 namespace tutti {
 
 std::string emitWideProducts(KernelText &k) {
-  // Of each width a warpgroup's instruction has, the panels' tiles; and the widths of layers whose rows lie in one kind
-  // of place (RowsKind of device/tensor.cuh): each pair is a loop over stages.
+  // For each width of a warpgroup's instruction, the tiles of the panels; and the widths of layers whose rows lie in
+  // one kind of place (RowsKind of device/tensor.cuh). Each pair is a loop over stages.
   std::map<int64_t, std::vector<int64_t>> widths;
   std::map<Lefts, std::set<int64_t>> widthsOf;
   StringRef type;

@@ -14,7 +14,7 @@ inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kLn2 = 0x1.62e42fefa39efp-1, kLog2E = 0x1.71547652b82fep+0, kHalfPi = 0x1.921fb54442d18p+0;
 
-/// What an expansion has to know of its float format. The sequences are the same for both.
+/// The constants of a float format that an expansion needs. Both formats use the same sequences.
 struct Format {
   explicit Format(Expr x) : isDouble(x.width() == 64) {}
   bool isDouble;
@@ -24,7 +24,7 @@ struct Format {
   }
   unsigned mantissa() const { return isDouble ? 52 : 23; }
   int64_t bias() const { return isDouble ? 1023 : 127; }
-  /// Added to a number of moderate size, leaves it rounded to an integer, half to even, in the low mantissa bits.
+  /// The number whose addition rounds a number of moderate size to an integer, half to even, in the low mantissa bits.
   double magic() const { return isDouble ? 0x1.8p52 : 0x1.8p23; }
   /// ln 2 rounded to the format, and what is left of it.
   double ln2High() const { return pick(0x1.62e43p-1, kLn2); }
@@ -39,11 +39,11 @@ struct Power {
   Expr p, n, biased;
 };
 Power powerOf(Expr x, double shift, Format f);
-/// From here on e^x is infinite.
+/// The argument from which e^x is infinite.
 inline double mostExp(Format f) { return f.pick(89, 710); }
 
-/// What `make` makes where `rare` is true, `usual` elsewhere: a branch, not taken when no lane asks for it. So a lane's
-/// bits still depend on its own argument alone.
+/// The values of `make` in lanes where `rare` is true, `usual` in the others. `make` runs in a branch that is taken
+/// only if some lane needs it; a lane's bits still depend on its own argument alone.
 llvm::SmallVector<Expr> whereAny(Expr rare, llvm::ArrayRef<Expr> usual,
                                  llvm::function_ref<llvm::SmallVector<Expr>()> make);
 

@@ -101,7 +101,8 @@ inline Expr select(Expr condition, Expr x, Expr y) {
 inline Expr abs(Expr x) { return x.make<mlir::math::AbsFOp>(); }
 inline Expr roundEven(Expr x) { return x.make<mlir::math::RoundEvenOp>(); }
 inline Expr copySign(Expr magnitude, Expr sign) { return magnitude.with<mlir::math::CopySignOp>(sign); }
-/// The smaller (larger) of x and the bound; a NaN stays. One instruction: x86's min takes its second operand then.
+/// The smaller (larger) of x and the bound; a NaN stays. It compiles to one instruction, as x86's min returns its
+/// second operand for a NaN.
 inline Expr clampAbove(Expr x, double bound) {
   Expr limit = x.like(bound);
   return select(limit.compare(mlir::arith::CmpFPredicate::OLT, x), limit, x);

@@ -8,26 +8,27 @@
 
 namespace tutti {
 
-/// What floats stand for: scale (numbers - zero point), each of a tensor or of a place of an axis.
+/// The origin of dequantized floats: scale (numbers - zero point), with one scale and zero point per tensor or per
+/// place of an axis.
 struct Quantized {
   Operand numbers, scale, zero;
   int64_t axis; ///< counted from the end when negative
 };
 
-/// What becomes of axes that are reduced: they vanish, or stay with length 1. ONNX's keepdims.
+/// Whether reduced axes are dropped or kept with length 1. ONNX's keepdims.
 enum class Axes : bool { drop, keep };
 /// Which of equal elements is chosen. ONNX's select_last_index.
 enum class Tie : bool { first, last };
-/// What a contraction multiplies: its operands' numbers, or bytes, of which a word has four.
+/// The factors of a contraction: its operands' numbers, or the four bytes of each word.
 enum class Factors : bool { numbers, bytes };
-/// Which elements a scan combines for a place: its own and those before it, or behind it if `reverse`; not its own if
-/// `exclusive`.
+/// The elements that a scan combines for a place: its own and those before it (behind it if `reverse`), without its own
+/// if `exclusive`.
 struct ScanRange {
   bool exclusive, reverse;
 };
 
 /// Every primitive returns nothing when an operand is nothing or when it fails; the first failure since `takeProblem`
-/// is kept. So a node's import reads straight on, and is asked once at its end.
+/// is kept. So a node's import needs no checks in between; its problem is taken once at the end.
 class Emit : public ModuleBuilder {
 public:
   using ModuleBuilder::ModuleBuilder;
@@ -49,7 +50,8 @@ public:
   Operand pow(const Operand &a, const Operand &b);
   Operand select(const Operand &condition, const Operand &a, const Operand &b);
   Operand cast(const Operand &x, mlir::Type element);
-  /// Floats of fewer bits as `wide`, float32 if nothing is said: what steps of one op are computed in.
+  /// x converted to `wide` (float32 by default) if it is of shorter floats: the type in which the steps of one op are
+  /// computed.
   Operand widened(const Operand &x, mlir::Type wide = {});
   /// A number, of the element type of `like`.
   Operand scalar(double value, const Operand &like);
@@ -57,7 +59,7 @@ public:
   // Sums. All products spell their axes alike, so that members align.
   /// Labels of batch axes, in order. Rows are s, or b where they are the only axis.
   static constexpr llvm::StringLiteral batchLabels = "bhacdefgijlmopqruvwxyz";
-  /// The labels of so many axes of batch and rows; nothing where they are too many.
+  /// The labels for this number of batch and row axes; nothing if there are too many.
   static std::optional<std::string> rowLabels(size_t axes);
   Operand contract(const Operand &a, const Operand &b, llvm::StringRef spec, Factors factors = Factors::numbers);
 
@@ -72,11 +74,11 @@ public:
   Operand top(ArgKind kind, const Operand &x, int64_t count);
   /// x without the axes named, which have length 1.
   Operand dropAxes(const Operand &x, llvm::ArrayRef<int64_t> axes);
-  /// x without an axis along which it is the same; nothing where that is not known.
+  /// x without an axis along which its elements are equal; nothing if that is not known.
   std::optional<Operand> withoutRepeats(const Operand &x, int64_t axis);
   /// x with axis `from` standing at `to` among the others.
   Operand moveAxis(const Operand &x, int64_t from, int64_t to);
-  /// The axes from this one on as one.
+  /// x with the axes from this one on flattened into one.
   Operand flattenFrom(const Operand &x, int64_t axis);
   /// Whether the length of an axis is known when compiling: what the op `does` along it needs that.
   bool isKnown(const Operand &x, int64_t axis, const llvm::Twine &does);
@@ -100,13 +102,14 @@ public:
   // problem.
   /// The first `batch` axes are common to x and indices.
   Operand gather(const Operand &x, const Operand &indices, int64_t axis, int64_t batch = 0);
-  /// Those of an image with channels, x (rows, image, channels), each as a row: (rows, windows, elements channels).
+  /// The windows of an image with channels, x (rows, image, channels), each as a row: (rows, windows, elements
+  /// channels).
   Operand windows(const Operand &x, llvm::ArrayRef<WindowAxis> axes, Outside outside = Outside::zero);
-  /// Updates of x's rows go into its last axis, blocks of `width` elements; there is an index for each update or for
-  /// each block, for each row or, as a vector, for all rows.
+  /// Scatters updates, in blocks of `width` elements, into the last axis of x. There is an index for each update or for
+  /// each block; indices are given for each row or, as a vector, for all rows.
   Operand scatter(ScatterKind kind, const Operand &x, const Operand &indices, const Operand &updates,
                   int64_t width = 1);
-  /// The last axis of `tuples` is an index into axes of these lengths: their places in row-major order.
+  /// The row-major places of index tuples: the last axis of `tuples` is an index into axes of these lengths.
   Operand linear(const Operand &tuples, llvm::ArrayRef<int64_t> lengths);
   /// Indices of an axis of this length as its places: wide, none of them negative or out of range.
   Operand places(const Operand &indices, int64_t length);
@@ -122,21 +125,22 @@ public:
   bool keepsNumbers = false;
   std::vector<Composition> compositions; ///< that were made, in the order of the graph
 
-  /// Keeps in mind what an operand was made from; and tells it, if it was: null where nobody said so.
+  /// Records the quantized numbers that an operand was made from. `quantized` returns them, or null if none were
+  /// recorded.
   void setQuantized(const Operand &x, Quantized from);
   const Quantized *quantized(const Operand &x) const;
 
 private:
   Operand binary(llvm::StringRef name, const Operand &a, const Operand &b, mlir::Type element);
   Operand placed(const Operand &x, const Operand &updates, const Operand &indices, int64_t width, bool ofBlocks);
-  /// Whether a float type holds each of the integers as it is.
+  /// Whether a float type represents each of the integers exactly.
   bool isHeld(const Operand &integers, mlir::Type element);
-  /// The value of a mask that is the same everywhere, and so chooses now.
+  /// The value of a constant mask whose elements are all equal, by which a select can be decided now.
   std::optional<bool> uniformMask(const Operand &condition);
   Operand pointwise(llvm::StringRef name, llvm::ArrayRef<Operand> xs, mlir::Type element);
   Operand shapeArithmetic(llvm::StringRef name, const Operand &a, const Operand &b);
   Operand reduceShape(ReduceKind kind, const ShapeValue &x, Axes reduced);
-  // What the primitives make of numbers of rows (RowNumbers.cpp).
+  // The primitives on row numbers (RowNumbers.cpp).
   Operand pointwiseOfRows(llvm::StringRef name, llvm::ArrayRef<Operand> xs, llvm::ArrayRef<Size> sizes,
                           mlir::Type element);
   std::optional<bool> compareRows(llvm::StringRef name, const Operand &a, const Operand &b) const;
@@ -146,12 +150,12 @@ private:
   Operand concatRows(llvm::ArrayRef<Operand> xs, int64_t axis, llvm::ArrayRef<Size> sizes);
   Operand concatShapes(llvm::ArrayRef<Operand> xs);
   std::optional<Operand> concatBatches(llvm::ArrayRef<Operand> xs, int64_t axis);
-  /// What tensors are when they are joined. Nothing behind a problem.
+  /// The sizes of the concatenation of tensors; nothing after a problem.
   std::optional<Sizes> joined(llvm::ArrayRef<Operand> xs, int64_t axis);
   /// Whether indices are known to be at least 0 and less than `length`.
   bool isWithin(const Operand &x, int64_t length);
-  /// What a value is a transposition of, a reshape between the two brought below it, and the permutation; nothing where
-  /// it is none, or a reshape joins axes that a transposition brought together.
+  /// The operand and permutation of the transposition that a value is, with a reshape between the two moved below it.
+  /// Nothing if it is none, or if the reshape joins axes that the transposition brought together.
   std::optional<std::pair<Operand, llvm::SmallVector<int64_t>>> belowTranspose(const Operand &x);
   std::optional<Operand> gatherBelowTranspose(const Operand &x, const Operand &indices, int64_t axis);
   Operand gatherRows(const Operand &x, const RowNumbers &numbers, int64_t axis);
@@ -159,8 +163,8 @@ private:
   std::optional<Operand> gatherEvenly(const Operand &x, const Operand &indices, int64_t axis,
                                       llvm::ArrayRef<Size> sizes);
   Operand gatherOfTable(const Operand &table, const Operand &indices, int64_t axis);
-  // What such an op is where an operand is a reshape of its rows: the op, and the reshape behind it. Nothing where none
-  // is.
+  // The op moved before a reshape of its operands' rows: the op, followed by the reshape. Nothing if no operand is such
+  // a reshape.
   std::optional<Operand> pointwiseBelowReshape(llvm::StringRef name, llvm::ArrayRef<Operand> xs, mlir::Type element);
   std::optional<Operand> contractBelowReshape(const Operand &a, const Operand &b, const ContractSpec &labels,
                                               Factors factors);
@@ -168,12 +172,12 @@ private:
                                            llvm::ArrayRef<int64_t> lengths, llvm::ArrayRef<int64_t> steps);
   std::optional<Operand> concatBelowReshape(llvm::ArrayRef<Operand> xs, int64_t axis);
   std::optional<Operand> reduceBelowReshape(ReduceKind kind, const Operand &x, llvm::ArrayRef<int64_t> axes);
-  /// Indices of an axis of this length; nothing when one is found to be out of range. Where they are `known`, each is
-  /// within it and none negative: constants, if there is room to look at them all.
+  /// Checked indices of an axis of this length; nothing if one is out of range. `known` is set if each is known to be
+  /// in range and none is negative: for constants, if the budget allows to look at them all.
   Operand checkedIndices(const Operand &indices, int64_t length, bool *known = nullptr);
   std::optional<Sizes> broadcastAll(llvm::ArrayRef<Operand> xs);
 
-  /// By where an operand is held: the operand, so that it stays, and what it was made from.
+  /// By the address of an operand's content: the operand, which keeps the address valid, and its origin.
   std::map<const void *, std::pair<Operand, Quantized>> quantizations;
 };
 

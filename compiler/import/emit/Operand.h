@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a name of an ONNX graph stands for while it is imported.
+// The value of a name in an ONNX graph while it is imported.
 #ifndef TUTTI_COMPILER_IMPORT_EMIT_OPERAND_H
 #define TUTTI_COMPILER_IMPORT_EMIT_OPERAND_H
 
@@ -12,7 +12,7 @@
 
 namespace tutti {
 
-/// Integers that the graph computes from shapes: known but for the call's sizes. A scalar or a vector.
+/// Integers that the graph computes from shapes, as expressions in the call's sizes. A scalar or a vector.
 struct ShapeValue {
   Sizes elements;
   bool vector = true;
@@ -22,8 +22,8 @@ struct ShapeValue {
 struct RowNumbers;
 struct SequenceValue;
 
-/// Nothing (an input left out, or the result of a node that failed), a tensor, which is a value of the module, a
-/// constant, or numbers that come from shapes or say which row is meant; or a sequence of tensors.
+/// A tensor, a sequence of tensors, or nothing (an input left out, or the result of a node that failed). A tensor is a
+/// value of the module, a constant, numbers computed from shapes, or row numbers.
 class Operand {
 public:
   Operand() = default;
@@ -46,7 +46,7 @@ public:
   const RowNumbers &rowNumbers() const { return *std::get<std::shared_ptr<const RowNumbers>>(held); }
   const SequenceValue &sequence() const { return *std::get<std::shared_ptr<const SequenceValue>>(held); }
 
-  // Of a tensor.
+  // These are for tensors.
   Sizes sizes() const;
   int64_t rank() const { return sizes().size(); }
   mlir::Type element() const;
@@ -67,21 +67,21 @@ private:
       held;
 };
 
-/// Integers that are made of the numbers 0, 1, ... of the rows along an axis whose length a call decides. A row's
-/// result never depends on its place there, so they are no values: an element of a row that they choose is a row's own,
-/// their shape may be read, and all else is refused once it would be computed. So it is with a part of a value that has
-/// no elements, whatever they would be, which stands here, too, and is followed no further.
+/// Integers made of the row numbers 0, 1, ... along an axis whose length a call decides. A row's result must not depend
+/// on its place, so these are no values of the module. They may choose an element of each row, and their shape may be
+/// read; every other use is refused when it would be computed. A part of a value without elements is represented like
+/// this, too, with nothing known of its numbers.
 struct RowNumbers {
   Sizes sizes;
   mlir::Type element;
-  std::optional<int64_t> axis = std::nullopt; ///< along which rows are numbered; nothing: they are followed no further
+  std::optional<int64_t> axis = std::nullopt; ///< along which rows are numbered; nothing: the numbers are unknown
   int64_t factor = 1;                         ///< an element is its row's number times this,
   Operand rest = {};                          ///< and this added, which broadcasts to the sizes; nothing: 0
   Operand behind = {}; ///< in a tuple, the last axis: what stands behind the row's number; nothing: no tuple
 };
 
-/// Tensors of one element type in an order. How many there are is known while importing, so whoever reads one reads the
-/// tensor: no module has a sequence in it.
+/// An ordered list of tensors of one element type. Its length is known while importing, so reading an element gives the
+/// tensor itself, and no module contains a sequence.
 struct SequenceValue {
   std::vector<Operand> elements;
   mlir::Type element;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What stands in the way of a node's import, and what an import may cost.
+// The problems of a node's import, and the budget of an import.
 #ifndef TUTTI_COMPILER_IMPORT_EMIT_PROBLEMS_H
 #define TUTTI_COMPILER_IMPORT_EMIT_PROBLEMS_H
 
@@ -15,8 +15,8 @@ struct Problem {
   std::string reason, advice;
 };
 
-/// What an import may still cost: elements that are computed or looked through, or ops that are made. A small file must
-/// not make us work for long.
+/// The remaining cost that an import may have: elements computed or looked through, or ops made. It keeps a small file
+/// from causing much work.
 class Budget {
 public:
   explicit Budget(int64_t elements = least) : elements(elements) {}
@@ -24,7 +24,7 @@ public:
   static Budget of(int64_t bytes) { return Budget(least + bytes); }
 
   int64_t left() const { return elements; }
-  /// Takes `count` out of it; false, and nothing is taken, where there is less.
+  /// Takes `count` out of the budget; false, with nothing taken, if less is left.
   [[nodiscard]] bool spend(int64_t count) {
     bool fits = count <= elements;
     elements -= fits ? count : 0;
@@ -36,14 +36,15 @@ private:
   int64_t elements;
 };
 
-/// The first problem since `takeProblem` is kept; each returns nothing, for whoever has to return an operand.
+/// Keeps the first problem since `takeProblem`. The functions that report one return nothing, as an Operand.
 class Problems {
 public:
   Operand unsupported(const llvm::Twine &reason, const llvm::Twine &advice = "");
   Operand malformed(const llvm::Twine &reason);
-  /// `does` ("slices", "sums over") what takes a length that is known, along one that each call decides.
+  /// Reports an op that needs a known length along an axis whose length each call decides; `does` is its verb
+  /// ("slices", "sums over").
   Operand unknownLength(const llvm::Twine &does, const Size &length);
-  /// Reports what is made of the numbers of rows: it would depend on a row's place in its batch.
+  /// Reports a computation with row numbers, whose result would depend on a row's place in its batch.
   Operand dependsOnPlace(const RowNumbers &numbers);
   /// The advice to bind the dimension that a size depends on, or by which several differ, or one of them.
   static std::string toBind(llvm::ArrayRef<Size> sizes);
@@ -54,7 +55,8 @@ public:
   bool affords(int64_t count);
   Budget budget; ///< of elements
   Budget ops = Budget(mostMade);
-  /// Sizes were made one while importing: what was built is void, and what is wrong with it no problem.
+  /// Set when sizes were made equal while importing: the module built so far is void, and problems with it do not
+  /// count.
   bool restart = false;
 
 private:

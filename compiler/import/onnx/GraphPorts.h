@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What goes in and out of a graph, and what it has of its own: inputs, outputs, initializers.
+// The inputs, outputs and initializers of a graph.
 #ifndef TUTTI_COMPILER_IMPORT_ONNX_GRAPHPORTS_H
 #define TUTTI_COMPILER_IMPORT_ONNX_GRAPHPORTS_H
 
@@ -20,10 +20,10 @@ public:
 
   /// Fails on names that are there twice or cannot be, on sparse initializers, and without an output.
   llvm::Error find();
-  /// Puts them into the order of the first member's, if they are as many; `member` is this one's number.
+  /// Puts the ports into the order of the first member's, if there are as many; `member` is this member's number.
   llvm::Error orderLike(const Ports &first, size_t member);
-  /// Takes the inputs that are constants from the others, by the name that the first member has for each (`first` is
-  /// null for itself). What their files say of the first one's dimensions is bound in `options`.
+  /// Separates the inputs that are bound to constants from the others, by the first member's names (`first` is null for
+  /// that member itself). For the first member, dimensions that the constants' files determine are bound in `options`.
   llvm::Error bind(ImportOptions &options, const Ports *first);
 
   /// Names that no node may compute.
@@ -50,7 +50,7 @@ private:
 llvm::Error findInitializers(llvm::StringRef path, const onnx::GraphProto &graph,
                              llvm::StringMap<const onnx::TensorProto *> &initializers);
 
-/// What kind of value a port is, that is no tensor.
+/// The kind of a port's value that is no tensor, for messages.
 llvm::StringRef kindOf(const onnx::TypeProto &type);
 
 } // namespace tutti

@@ -15,10 +15,10 @@ class SafetensorsFile;
 llvm::Expected<MemberModel> importOnnx(mlir::MLIRContext &context, OnnxFile &model, const SafetensorsFile *weights,
                                        const MemberFiles &files, const ImportOptions &options, const Ports *ports,
                                        size_t member);
-/// The same of a model that is a member by itself.
+/// Imports a model that is a member by itself.
 llvm::Expected<MemberModel> importOnnx(mlir::MLIRContext &context, llvm::StringRef path, const ImportOptions &options);
 
-/// The symbols of the inputs' sizes.
+/// The symbols in the sizes of the file's inputs.
 InputSymbols symbolsOf(const OnnxFile &file);
 
 } // namespace tutti

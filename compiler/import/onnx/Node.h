@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One node of an ONNX graph as its op's import sees it.
+// The view of one ONNX node that its op's import function gets.
 #ifndef TUTTI_COMPILER_IMPORT_ONNX_NODE_H
 #define TUTTI_COMPILER_IMPORT_ONNX_NODE_H
 
@@ -10,11 +10,11 @@
 
 namespace tutti {
 
-/// The names that are read, and of each the ops that read it; "" from outside of the graph.
+/// The ops that read each name; "" stands for a reader outside of the graph.
 using Readers = llvm::StringMap<llvm::SmallVector<llvm::StringRef, 1>>;
 
-/// Reads inputs and attributes, checks them, and takes the outputs. What is missing or of the wrong kind becomes the
-/// problem of `emit`, and the answer is nothing or the default.
+/// Reads inputs and attributes, checks them, and takes the outputs. An input or attribute that is missing or of the
+/// wrong kind becomes a problem of `emit`, and the getter returns nothing or the default.
 class Node {
 public:
   /// `readers`: null: all names may be read.
@@ -62,11 +62,11 @@ public:
 
   /// Input i as numbers known now. A problem when it is computed.
   std::optional<llvm::SmallVector<int64_t>> intsIn(size_t i);
-  /// Input i as sizes: numbers, or known but for the call's sizes.
+  /// Input i as sizes: numbers, or expressions in the call's sizes.
   std::optional<Sizes> sizesIn(size_t i);
-  /// What to do about an operand that has to be known when compiling.
+  /// The advice about an operand that must be known when compiling.
   std::string toBeKnown(const Operand &x);
-  /// The attribute before `opset`, input i from then on; `given` tells whether there was either.
+  /// The axes: from the attribute before opset `since`, from input i since then. `given` tells whether there were any.
   llvm::SmallVector<int64_t> axesOf(llvm::StringRef attribute, size_t i, int64_t since, bool &given);
 
   /// The same, a problem where one is negative.
@@ -75,10 +75,10 @@ public:
   std::optional<int64_t> axis(int64_t axis, int64_t rank);
   std::optional<llvm::SmallVector<int64_t>> axes(llvm::ArrayRef<int64_t> axes, int64_t rank);
 
-  /// What another op of ONNX, at an opset, makes of other operands with this node's attributes: its first output.
+  /// The first output of another ONNX op, at an opset, on other operands and with this node's attributes.
   Operand importAs(void (*import)(Node &), int64_t opset, llvm::ArrayRef<Operand> operands);
 
-  /// After the op's import, if it had no problem: one where the node has an attribute that nobody asked for.
+  /// Called after an import without a problem: reports an attribute of the node that the import has not read.
   void refuseUnread();
   llvm::SmallVector<Operand> outputsSet() const { return outputs; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which nodes of a graph are walked through, in which order, and who reads what.
+// The nodes of a graph that are imported, their order, and the readers of each name.
 #ifndef TUTTI_COMPILER_IMPORT_ONNX_NODEORDER_H
 #define TUTTI_COMPILER_IMPORT_ONNX_NODEORDER_H
 
@@ -18,7 +18,7 @@ void forEachGraph(const onnx::NodeProto &proto, llvm::function_ref<void(const on
 /// appended its casts at the end. Of a cycle one stays ahead of what it reads.
 std::vector<const onnx::NodeProto *> orderFor(const Nodes &nodes, llvm::ArrayRef<std::string> outputs);
 
-/// Who reads what, of these nodes; `outputs` are read from outside.
+/// The readers of each name among these nodes; `outputs` are read from outside.
 Readers readersAmong(llvm::ArrayRef<const onnx::NodeProto *> nodes, llvm::ArrayRef<std::string> outputs);
 
 } // namespace tutti

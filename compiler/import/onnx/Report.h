@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a model asks for and we cannot do, all at once.
+// The report of everything unsupported in a model, all at once.
 #ifndef TUTTI_COMPILER_IMPORT_ONNX_REPORT_H
 #define TUTTI_COMPILER_IMPORT_ONNX_REPORT_H
 

@@ -31,7 +31,7 @@ struct Scope {
   llvm::StringSet<> absent; ///< inputs that a function's caller leaves out
   Readers readers;          ///< nodes that are walked through, and what is outside
 
-  /// Whether a name is an input that is left out here.
+  /// Whether a name is an input that the function's caller leaves out.
   bool leavesOut(llvm::StringRef name) const;
 };
 
@@ -40,16 +40,16 @@ public:
   /// With `weights`, tensors of that file take the place of the graph's own initializers of their names.
   Walk(mlir::MLIRContext &context, llvm::StringRef path, OnnxFile &file, const SafetensorsFile *weights = nullptr);
 
-  /// Called once, first. Fails where two functions have one name.
+  /// Finds the model's functions; called once, first. Fails if two functions have one name.
   llvm::Error findFunctions();
-  /// What no run of the walk can mend: names that are computed twice, or are `given` and computed.
+  /// Fails on errors that no run of the walk can mend: names that are computed twice, or are both `given` and computed.
   llvm::Error check(const Nodes &nodes, const llvm::StringSet<> &given);
   /// Imports the nodes that `outputs` need. What is unsupported is kept in `unsupported`; a restart that `emit` asks
   /// for ends it.
   llvm::Error run(Emit &emit, Scope &scope, const Nodes &nodes, llvm::ArrayRef<std::string> outputs);
-  /// The operand of a name; one that nothing before its reader gives is malformed.
+  /// The operand of a name. A name that nothing before its reader defines is malformed.
   llvm::Expected<Operand> lookup(Scope &scope, const std::string &name, const llvm::Twine &reader);
-  /// A new attempt. What functions and branches have cost before counts on.
+  /// Begins a new attempt. The cost of functions and branches so far still counts.
   void begin();
 
   /// The initializers that were looked up and whose numbers have gone into the program by now.
@@ -63,14 +63,14 @@ private:
   /// them.
   llvm::Error enter(const Scope &scope, const Nodes &body, size_t size, const llvm::StringSet<> &given);
   llvm::Error node(Emit &emit, Scope &scope, const onnx::NodeProto &proto);
-  /// Whether the op takes a node of this opset, with so many inputs and outputs; that it does not is reported.
+  /// Whether the op supports a node of this opset with this number of inputs and outputs; if not, that is reported.
   llvm::Expected<bool> isTaken(const Scope &scope, const onnx::NodeProto &proto, const OnnxOp &op,
                                llvm::ArrayRef<Operand> operands);
   llvm::Error importOp(Emit &emit, Scope &scope, const onnx::NodeProto &proto, const OnnxOp &op,
                        llvm::ArrayRef<Operand> operands);
   llvm::Error call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, const onnx::FunctionProto &function,
                    llvm::ArrayRef<Operand> operands);
-  /// Nodes with graphs in them (Control.cpp).
+  /// Whether an op's nodes contain graphs (Control.cpp).
   static bool isControl(llvm::StringRef op) {
     return op == "If" || op == "Loop" || op == "Scan" || op == "SequenceMap";
   }
@@ -80,22 +80,22 @@ private:
   llvm::Expected<Results> loop(Emit &emit, Scope &scope, Node &node);
   llvm::Expected<Results> scan(Emit &emit, Scope &scope, Node &node);
   llvm::Expected<Results> sequenceMap(Emit &emit, Scope &scope, Node &node);
-  /// What the graph in an attribute gives for these inputs; none when `emit` asks for a restart.
+  /// The results of the graph in an attribute for these inputs; none if `emit` requests a restart.
   llvm::Expected<Results> inside(Emit &emit, Scope &scope, Node &node, llvm::StringRef attribute,
                                  const std::string &prefix, llvm::ArrayRef<Operand> given, size_t count);
-  /// A loop that is put into the model step by step.
+  /// The state of a loop that is unrolled into the model.
   struct Unrolled {
-    Results state;              ///< what the last step left to the next
-    std::vector<Results> shown; ///< of each output that joins what the steps show, one a step
+    Results state;              ///< the values that the last step passes to the next
+    std::vector<Results> shown; ///< for each scan output, one value per step
   };
-  /// Puts a step in: the node's body, which gives the next state, then what it shows. False where there is no going on:
-  /// `emit` asks for a restart, or a node inside failed and was reported.
+  /// Imports the node's body for one step; its results are the next state, then the scan outputs. False if the loop
+  /// cannot go on: `emit` requests a restart, or a node inside failed and was reported.
   llvm::Expected<bool> runStep(Emit &emit, Scope &scope, Node &node, int64_t step, llvm::ArrayRef<Operand> given,
                                Unrolled &unrolled);
-  /// Takes `emit`'s problem, or names the results.
+  /// Reports `emit`'s problem, if there is one, or binds the results to their names.
   llvm::Error settle(Emit &emit, Scope &scope, const onnx::NodeProto &proto, llvm::ArrayRef<Operand> operands,
                      llvm::ArrayRef<Operand> results);
-  /// What is built from here on is this node's.
+  /// Sets the location of the ops built from here on to this node.
   void locate(Emit &emit, const Scope &scope, const onnx::NodeProto &proto);
   static std::string nameOf(const Scope &scope, const onnx::NodeProto &proto);
   const onnx::FunctionProto *functionOf(const onnx::NodeProto &proto) const;
@@ -111,7 +111,7 @@ private:
   llvm::StringMap<unsigned> initializers;               ///< how many of each name the model has, in all of its graphs
   llvm::SmallVector<const onnx::FunctionProto *> calls; ///< under way
   std::vector<std::pair<std::string, std::shared_ptr<bool>>> lookedUp; ///< initializers, and whether they were read
-  uint64_t nodes = 0, bytes = 0; ///< of functions and branches, each time they are entered
+  uint64_t nodes = 0, bytes = 0; ///< of functions and branches, counted each time they are entered
 };
 
 } // namespace tutti

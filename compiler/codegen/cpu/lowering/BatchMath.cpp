@@ -20,7 +20,8 @@ namespace tutti {
 #define GEN_PASS_DEF_CPUBATCHMATHPASS
 #include "compiler/codegen/Passes.h.inc"
 
-/// Moves what `op` needs before `place`, in its block; false if that is one of `apart`, or cannot be moved.
+/// Moves the operands that `op` needs before `place`, in its block. False if one of `apart` is among them, or one
+/// cannot be moved.
 static bool hoistOperands(Operation *op, Operation *place, ArrayRef<Operation *> apart) {
   llvm::SetVector<Operation *> needed;
   auto need = [&](Operation *user) {
@@ -92,7 +93,8 @@ static bool isAlike(Operation *a, Operation *b) {
          (!isa<arith::DivFOp>(a) || a->getOperand(1) == b->getOperand(1));
 }
 
-/// Functions, and divisions by one number, which are a few operations and a question about the vector (Divisions.cpp).
+/// Whether an op is worth merging: a math function, or a division by one number, which becomes a few operations and a
+/// test of the vector (Divisions.cpp).
 static bool isLong(Operation &op) {
   if (!isa<arith::DivFOp>(op))
     return isExpanded(&op);

@@ -15,7 +15,7 @@ namespace tutti {
 #define GEN_PASS_DEF_CPUDIVISIONSPASS
 #include "compiler/codegen/Passes.h.inc"
 
-/// Where a divisor may lie: from 2^-60 to 2^60.
+/// The range of divisors, as float bits: from 2^-60 to 2^60.
 constexpr uint64_t leastBits = uint64_t(127 - 60) << 23, mostBits = uint64_t(127 + 60) << 23;
 
 static Expr compared(arith::CmpIPredicate predicate, Expr a, Expr b) {
@@ -35,12 +35,12 @@ static Value all(Expr conditions) {
                                arith::ConstantOp::create(b, b.getIntegerAttr(bits, -1)));
 }
 
-/// A bit that is set where |x| is from 2^-63 to below 2^64: of the upper two bits of its exponent one is set. With a
+/// A bit that is set if |x| is in [2^-63, 2^64), where exactly one of the upper two exponent bits is set. With a
 /// divisor as above, quotients, their errors and all products are then normal numbers.
 constexpr uint64_t moderateBit = 0x40000000;
 static Expr moderation(Expr x) { return x.bits() ^ (x.bits() << 1); }
 
-/// A register's.
+/// The lanes of a register.
 constexpr int64_t lanes = registerBits / 32;
 
 static void divide(arith::DivFOp op, Value scalar) {
@@ -68,7 +68,7 @@ static void divide(arith::DivFOp op, Value scalar) {
       scf::IfOp::create(b, TypeRange{type}, arith::AndIOp::create(b, moderate, numerators), /*withElseRegion=*/true);
   b.setInsertionPointToStart(usual.thenBlock());
   divided(/*keepsSign=*/false);
-  // A zero is as good as any moderate number, but for its sign.
+  // A zero dividend is handled like a moderate number, except for its sign.
   b.setInsertionPointToStart(usual.elseBlock());
   Expr wide = moderation(x), wideBit = wide.likeInt(moderateBit);
   Expr zeros = compared(arith::CmpIPredicate::eq, wide & wideBit, wideBit) | equal(x, 0);
@@ -83,7 +83,7 @@ static void divide(arith::DivFOp op, Value scalar) {
   op.erase();
 }
 
-/// A division and its divisor, which is null where a constant has it.
+/// A division and its divisor, which is null if it is a constant.
 using Division = std::pair<arith::DivFOp, Value>;
 static std::optional<Division> byOneNumber(arith::DivFOp op) {
   if (!hasLanes(op.getType()) || !getElementTypeOrSelf(op.getType()).isF32())

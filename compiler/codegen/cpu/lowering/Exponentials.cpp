@@ -29,7 +29,8 @@ static Value scaled(ImplicitLocOpBuilder &b, Value p, Value n, Value counts) {
 static Value exponential(ImplicitLocOpBuilder &b, Value argument) {
   Expr x(b, argument);
   Format f(x);
-  // Half the smallest denormal is more than e to this. A scale that comes to less would go a slow way in a CPU.
+  // e to this bound is less than half the smallest denormal, so the result is 0. A scaling that underflows takes a slow
+  // path in the CPU.
   Value counts = x.compare(arith::CmpFPredicate::UGE, x.like(f.pick(-104, -746)));
   Power e = powerOf(clampAbove(x, mostExp(f)), f.magic(), f);
   return byRegister(b, {Value(e.p), Value(e.n), counts},

@@ -9,10 +9,10 @@
 
 namespace tutti {
 
-/// Behind these passes, over a module of emitted kernels, the LLVM dialect is all there is.
+/// Adds the passes that lower a module of emitted kernels to the LLVM dialect alone.
 void addLowering(mlir::OpPassManager &passes, const CpuLevel &level);
 
-/// The last of them: MLIR's own conversions.
+/// Adds the last of them, MLIR's own conversions.
 void addConversions(mlir::OpPassManager &passes);
 
 } // namespace tutti

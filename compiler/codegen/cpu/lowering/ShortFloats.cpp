@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Values of bfloat16 as the 16 bits that they are. Nothing computes in that type: it is widened and rounded by
-// integers. But a value that is chosen, or lives from block to block, LLVM holds as a float, which it makes and rounds
-// by functions of a library that no artifact has.
+// Holds values of bfloat16 as 16-bit integers. Nothing computes in that type: integer operations widen and round it.
+// But LLVM would hold a selected value, or one that lives across blocks, as a float, and would convert it by library
+// functions that no artifact has.
 #include "compiler/codegen/Passes.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"

@@ -25,7 +25,7 @@ Value endToEnd(ImplicitLocOpBuilder &b, SmallVector<Value> parts) {
   return parts.front();
 }
 
-/// Of so many lanes.
+/// The number of lanes of a register with this type's elements.
 static int64_t registerLanes(Type type) { return registerBits / getElementTypeOrSelf(type).getIntOrFloatBitWidth(); }
 
 bool hasLanes(Type type) {

@@ -8,11 +8,12 @@
 
 namespace tutti {
 
-/// The `at`th of a vector's parts of so many lanes; and vectors end to end, as many as a power of two.
+/// Part number `at` of a vector cut into parts of `lanes` lanes; and the concatenation of vectors, whose number is a
+/// power of two.
 mlir::Value partOf(mlir::ImplicitLocOpBuilder &b, mlir::Value vector, int64_t at, int64_t lanes);
 mlir::Value endToEnd(mlir::ImplicitLocOpBuilder &b, llvm::SmallVector<mlir::Value> parts);
 
-/// AVX-512's registers.
+/// The width of AVX-512's registers.
 constexpr int64_t registerBits = 512;
 
 /// Whether a type is a vector with one axis, of a length that is known.
@@ -21,11 +22,11 @@ bool hasLanes(mlir::Type type);
 /// Whether a type is such a vector, of floats of 32 or 64 bits that fill one or several of the registers.
 bool fillsRegisters(mlir::Type type);
 
-/// What `of` makes of one register's part of each of these vectors, which have the same shape, end to end.
+/// Applies `of` register by register to vectors of the same shape, and concatenates the results.
 mlir::Value byRegister(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange vectors,
                        llvm::function_ref<mlir::Value(mlir::ValueRange)> of);
 
-/// Puts what `make` makes of each op of a kind whose result fills registers in the op's place.
+/// Replaces each op of a kind whose result fills registers by the value that `make` makes of it.
 template <typename Op>
 void replaceInRegisters(mlir::ModuleOp module, llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, Op)> make) {
   llvm::SmallVector<Op> found;

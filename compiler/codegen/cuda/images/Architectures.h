@@ -26,11 +26,11 @@ struct Architecture {
   int sharedPerProcessor;  ///< bytes of shared memory
   int sharedPerBlock;      ///< bytes that one block may ask for, static and dynamic together
   int sharedReserved;      ///< bytes more that the system takes of the processor for each block
-  bool onlyByName = false; ///< `cuda` does not stand for it: Jetsons', which run no other device's cubins
+  bool onlyByName = false; ///< `cuda` does not include it: Jetsons', which run no other device's cubins
 
-  /// Such as the families use, with `cp.async`: Turing's multiply halves alone.
+  /// Tensor cores that the families can use, with `cp.async`. Turing's multiply only halves.
   bool hasTensorCores() const { return capability >= 80; }
-  /// Copies in bulk that mbarriers wait for, and clusters of blocks.
+  /// Bulk copies with mbarriers; and clusters of blocks.
   bool hasBulkCopies() const { return capability >= 90; }
   bool hasClusters() const { return capability >= 90; }
   /// `wgmma` and `setmaxnreg`, which Hopper alone has.
@@ -40,17 +40,17 @@ struct Architecture {
                        barriersPerBlock = 16;
 };
 
-/// All that are known: cubins from the oldest on, then PTX of the newest, then those of the emulated device.
+/// All known architectures: cubins from the oldest on, then PTX of the newest, then those of the emulated device.
 llvm::ArrayRef<Architecture> architectures();
-/// The one of this name, or null.
+/// The architecture of this name, or null.
 const Architecture *findArchitecture(llvm::StringRef name);
 /// What a word of `--target` stands for: every cubin but Jetsons', and the PTX, for "cuda", else the architecture of
 /// that name. An unknown word is an error that lists the known ones.
 llvm::Expected<std::vector<const Architecture *>> parseCudaTarget(llvm::StringRef word);
-/// Bytes of shared memory that a row of a kernel's values may take, so that kernels for all of these can be launched:
-/// 16 rows, and 8 where there are no tensor cores to fill, beside 24 KiB of weights in flight. More than what every
-/// architecture since sm_80 has is not asked of any: a block that walks a whole chain of wider layers would leave the
-/// others idle.
+/// The bytes of shared memory that a row of a kernel's values may take, so that kernels for all `targets` can be
+/// launched: 16 rows (8 without tensor cores to fill) must fit beside 24 KiB of weights in flight. The limit is never
+/// more than every architecture since sm_80 allows, as a single block that computes a long chain of wider layers would
+/// leave the others idle.
 int64_t scratchPerRow(llvm::ArrayRef<const Architecture *> targets);
 /// 12080 as "12.8".
 std::string cudaVersionText(int version);

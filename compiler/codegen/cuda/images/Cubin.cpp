@@ -30,7 +30,7 @@ enum Attribute : uint8_t {
 };
 constexpr uint8_t entrySymbol = 0x10; // of st_other: a kernel
 
-/// An attribute's value: two bytes, or as many as it says.
+/// Called for each attribute. Its value has two bytes, or as many as the attribute says.
 using Visit = llvm::function_ref<void(uint8_t attribute, llvm::StringRef value)>;
 
 llvm::Error damaged(const llvm::Twine &what) { return fail(ExitCode::malformed, "damaged cubin: " + what); }
@@ -58,7 +58,7 @@ llvm::Error visitAttributes(llvm::StringRef section, Visit visit) {
 
 uint32_t word(llvm::StringRef value, size_t i) { return read32le(value.data() + 4 * i); }
 
-/// Compute capability: where it stands in the header changed with the ABI of CUDA 13.
+/// The compute capability; its position in the header changed with the ABI of CUDA 13.
 unsigned capabilityOf(const Elf::Ehdr &header) {
   return header.e_ident[llvm::ELF::EI_ABIVERSION] >= 8 ? header.e_flags >> 8 & 0xff : header.e_flags & 0xff;
 }
@@ -136,7 +136,7 @@ private:
     return llvm::Error::success();
   }
 
-  /// What stands in the section that all kernels have in common.
+  /// Reads the section that all kernels share.
   llvm::Error readShared(std::vector<KernelResources> &kernels) {
     auto all = contents(".nv.info");
     if (!all)
@@ -155,7 +155,7 @@ private:
     });
   }
 
-  /// What stands in sections of the kernel's own.
+  /// Reads the sections of one kernel.
   llvm::Error readOwn(KernelResources &kernel) {
     auto own = contents(".nv.info." + kernel.name);
     if (!own)

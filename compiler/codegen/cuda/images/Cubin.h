@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the kernels of a cubin take of a GPU, read from its bytes; and the gate that refuses what must not be.
+// The resources that the kernels of a cubin use, read from its bytes; and the gate that refuses spills and excess.
 #ifndef TUTTI_COMPILER_CODEGEN_CUDA_IMAGES_CUBIN_H
 #define TUTTI_COMPILER_CODEGEN_CUDA_IMAGES_CUBIN_H
 
@@ -19,7 +19,7 @@ struct KernelResources {
 /// The kernels of a cubin, by name. Bytes that are no cubin, or a damaged one, are an error (malformed).
 llvm::Expected<std::vector<KernelResources>> readCubin(llvm::StringRef bytes);
 
-/// What a launch asks for beyond the cubin.
+/// The resources that a launch needs beyond the cubin's.
 struct LaunchNeeds {
   unsigned threads = 0;       ///< of a block; 0: as many as the bounds allow
   unsigned dynamicShared = 0; ///< bytes at most

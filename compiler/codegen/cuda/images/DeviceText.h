@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The headers of device/, embedded: what kernel text includes as "tutti/NAME.cuh".
+// The embedded headers of device/, which kernel text includes as "tutti/NAME.cuh".
 #ifndef TUTTI_COMPILER_CODEGEN_CUDA_IMAGES_DEVICETEXT_H
 #define TUTTI_COMPILER_CODEGEN_CUDA_IMAGES_DEVICETEXT_H
 
@@ -13,7 +13,7 @@ struct DeviceHeader {
   llvm::StringLiteral text;
 };
 
-/// In the order of their names.
+/// All headers, sorted by name.
 llvm::ArrayRef<DeviceHeader> deviceHeaders();
 
 } // namespace tutti

@@ -95,14 +95,14 @@ static llvm::Error writeSources(const TemporaryFolder &folder, llvm::ArrayRef<Em
   return folder.write("kernels.cu", join(units));
 }
 
-/// As NVRTC is told: nothing is fused or reassociated that the text does not fuse. What the sanitizer checks are local
-/// arrays and arithmetic; views check themselves. Optimising would cost ten times the time, and at the sizes of tests
-/// save less.
+/// The compiler's arguments. As for NVRTC, nothing is fused or reassociated that the text does not fuse. The sanitizer
+/// checks local arrays and arithmetic; views check themselves. Optimising would take ten times as long, and at the
+/// sizes of tests would save less.
 static std::vector<std::string> argumentsFor(const TemporaryFolder &folder, const EmulatedOptions &options) {
   std::vector<std::string> arguments = {
       "-x", "c++", "-std=c++23", "-O0", "-march=x86-64-v3", "-ffp-contract=off", "-fno-exceptions", "-fno-rtti",
       "-fvisibility=hidden",
-      // A shared object that finds all in itself and in the C library, the same bytes each time.
+      // A shared object that needs only itself and the C library, with reproducible bytes.
       "-fPIC", "-shared", "-nostartfiles", "-fuse-ld=lld", "-Wl,--threads=1", "-Wl,--no-undefined", "-Wl,-Bsymbolic",
       "-Wl,--build-id=none", "-ffile-prefix-map=" + folder.path("") + "=",
       "-fsanitize=array-bounds,shift,integer-divide-by-zero,signed-integer-overflow,float-cast-overflow,unreachable,"

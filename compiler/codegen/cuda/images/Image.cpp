@@ -43,7 +43,7 @@ struct CudaUnit {
   bool isPtx() const { return architecture->code == Architecture::Code::ptx; }
   KernelUnit unit() const { return {kernel->name + ".cu", kernel->versions[version].text, architecture}; }
 
-  /// Takes it, or goes on to the next version; whether one is left to compile.
+  /// Accepts the result, or moves on to the next version. True if a version is left to compile.
   llvm::Expected<bool> takes(CompiledUnit result) {
     code = std::move(result.code);
     if (isPtx())
@@ -67,11 +67,12 @@ struct CudaUnit {
 };
 } // namespace
 
-/// Which version of each kernel its cubins came to: the last of them.
+/// The version that each kernel's cubins came to: the last of them.
 using Versions = std::map<const CudaText *, unsigned>;
 
-/// Compiles cubins, and once more what spills or waits, by its next version, and what has come to blocks of another
-/// size than on the last architecture: a launch has one. Then PTX of the versions that these came to.
+/// Compiles cubins. A kernel that spills or waits is compiled again in its next version, and so is one whose blocks
+/// would have another size than on the last architecture, since a launch has one size. Then compiles PTX of the
+/// resulting versions.
 static llvm::Error compile(const Nvrtc &nvrtc, std::vector<CudaUnit> &all, unsigned jobs, Versions &versions) {
   for (bool ptx : {false, true}) {
     std::vector<CudaUnit *> now;

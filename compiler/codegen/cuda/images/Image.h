@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From the text of kernels to what a device loads.
+// Compiles the text of kernels to the files that a device loads.
 #ifndef TUTTI_COMPILER_CODEGEN_CUDA_IMAGES_IMAGE_H
 #define TUTTI_COMPILER_CODEGEN_CUDA_IMAGES_IMAGE_H
 
@@ -7,8 +7,8 @@
 
 namespace tutti {
 
-/// A kernel's translation unit, and what it is launched with: the most wanted version first. One that spills, or whose
-/// products wait for each other, gives way to the next.
+/// A kernel's translation unit in several versions, the preferred one first, each with its launch needs. A version that
+/// spills, or whose products wait for each other, gives way to the next.
 struct CudaText {
   std::string name; ///< of the entry
   struct Version {
@@ -19,34 +19,34 @@ struct CudaText {
   std::vector<Version> versions;
 };
 
-/// One file for each kernel, end to end: a cubin or PTX; for the emulated device one shared object for all.
+/// The files of the kernels, end to end: a cubin or PTX each, or for the emulated device one shared object for all.
 struct CudaImage {
   const Architecture *architecture;
   int minDriver = 0; ///< as cuDriverGetVersion counts
   std::string bytes;
   struct Kernel {
     uint64_t offset, length;
-    KernelResources resources; ///< known of a cubin
-    unsigned version = 0;      ///< which of its text's it is
+    KernelResources resources; ///< known for a cubin only
+    unsigned version = 0;      ///< the version of its text
   };
   std::vector<Kernel> kernels; ///< in the order given
   std::string compiler = {};   ///< "NVRTC 13.0", of cubins and PTX
 };
 
-/// What one image is made of.
+/// The input of one image.
 struct CudaSource {
   const Architecture *architecture;
   std::vector<const CudaText *> kernels;
 };
 
 /// Compiles the kernels of all images, `jobs` at a time: each by the first of its versions that neither spills nor
-/// waits, or the first that does not spill, or the last one. What its cubin needs all the same is for the caller to
-/// judge. PTX, whose registers nobody knows, and the emulated device have the version that the cubins came to, or the
-/// first where there is none.
+/// waits, or the first that does not spill, or the last one. The caller judges what the cubin still needs. PTX, whose
+/// registers are unknown, and the emulated device use the version that the cubins came to, or the first if there are no
+/// cubins.
 llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource> sources, unsigned jobs);
 
-/// Which ways to launch kernels stay, where each launches those of `launched`: the ways that do not spill, and all of a
-/// launch that has no such way.
+/// Whether each way to launch kernels stays; way i launches the kernels `launched[i]`. Ways that do not spill stay, and
+/// so do all ways of a launch that has no such way.
 std::vector<bool> waysThatStay(llvm::ArrayRef<std::vector<unsigned>> launched, const std::vector<bool> &spills);
 
 } // namespace tutti

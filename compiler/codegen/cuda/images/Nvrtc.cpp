@@ -64,7 +64,7 @@ llvm::Expected<Nvrtc> Nvrtc::open(const std::string &path) {
 llvm::Expected<Nvrtc> Nvrtc::tryOpen(const std::string &path) {
   if (rt::isCutShort(path.c_str()))
     return fail(ExitCode::device, "cannot load NVRTC: " + quote(path) + " is cut short");
-  // It stays loaded: it keeps state of the process, and is asked for again.
+  // The library stays loaded: it keeps process-wide state, and is opened again later.
   void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!handle)
     return fail(ExitCode::device, llvm::Twine("cannot load NVRTC: ") + dlerror());
@@ -116,7 +116,7 @@ llvm::Expected<Nvrtc> Nvrtc::load() {
                                         ", where TUTTI_NVRTC says that NVRTC is; " + howToInstall);
     return open(found.front());
   }
-  // What does not load, or is too old, is remembered for the message.
+  // Libraries that do not load, or are too old; for the message.
   std::string refused;
   auto first = [&](const std::vector<std::string> &paths) -> std::optional<Nvrtc> {
     for (const std::string &path : paths) {
@@ -129,7 +129,7 @@ llvm::Expected<Nvrtc> Nvrtc::load() {
   };
   if (auto nvrtc = first(nvrtcCandidates()))
     return *nvrtc;
-  // The loader has no word for "whichever version".
+  // dlopen cannot search for "any version".
   for (int major = 19; major >= oldest / 1000; --major) {
     std::string name = "libnvrtc.so." + std::to_string(major);
     if (llvm::Expected<Nvrtc> nvrtc = tryOpen(name))

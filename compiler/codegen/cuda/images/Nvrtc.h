@@ -17,7 +17,7 @@ struct KernelUnit {
   const Architecture *architecture;
 };
 
-/// What became of it.
+/// The result of compiling a unit.
 struct CompiledUnit {
   std::string code; ///< as Nvrtc::compile says
   /// NVRTC found no way to let products of warpgroups follow each other: it waits for each, and they take twice as
@@ -28,15 +28,15 @@ struct CompiledUnit {
 };
 
 struct NvrtcOptions {
-  llvm::ArrayRef<DeviceHeader> headers = deviceHeaders(); ///< what the text may include
+  llvm::ArrayRef<DeviceHeader> headers = deviceHeaders(); ///< the headers that the text may include
   std::vector<std::string> flags = {};                    ///< more for NVRTC
-  std::string *log = nullptr;                             ///< gets what NVRTC says of a text that it compiles
+  std::string *log = nullptr;                             ///< receives NVRTC's log for a text that it compiles
 };
 
 /// A loaded NVRTC. Copies are the same library; it stays loaded. All of it may be called from several threads at once.
 class Nvrtc {
 public:
-  /// The oldest that will do: kernel text is C++20.
+  /// The oldest usable version: kernel text is C++20.
   static constexpr int oldest = 12000;
 
   /// The first of: $TUTTI_NVRTC (the library or its folder; where it is set, nothing else is tried); the toolkits
@@ -47,7 +47,7 @@ public:
   /// The library at this path.
   static llvm::Expected<Nvrtc> open(const std::string &path);
 
-  /// As CUDA counts: 12080 is 12.8.
+  /// The version as CUDA counts it: 12080 is 12.8.
   int version() const;
   const std::string &path() const;
   /// "NVRTC 13.0 (PATH)".

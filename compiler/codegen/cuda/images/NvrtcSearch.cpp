@@ -20,7 +20,7 @@ namespace fs = llvm::sys::fs;
 using llvm::StringRef;
 using Paths = std::vector<std::string>;
 
-/// What a folder holds, in the order of the names; nothing where there is no folder.
+/// The entries of a folder, sorted by name; none if there is no folder.
 static Paths entries(const llvm::Twine &folder) {
   Paths result;
   std::error_code error;
@@ -51,7 +51,7 @@ Paths nvrtcInFolders(llvm::ArrayRef<std::string> folders) {
     for (const std::string &path : entries(folder))
       if (auto major = majorOf(llvm::sys::path::filename(path)))
         found.push_back({*major, path});
-  // Of several names of one library, the shortest.
+  // The shortest of several names of one library comes first.
   llvm::sort(found, [](const Found &a, const Found &b) {
     return std::tuple(b.major, a.path.size(), a.path) < std::tuple(a.major, b.path.size(), b.path);
   });
@@ -61,12 +61,12 @@ Paths nvrtcInFolders(llvm::ArrayRef<std::string> folders) {
   return result;
 }
 
-/// Of a CUDA toolkit.
+/// Adds the NVRTC files of a CUDA toolkit.
 static void addToolkit(const std::string &root, Paths &found) {
   llvm::append_range(found, nvrtcInFolders({root + "/lib64", root + "/targets/x86_64-linux/lib", root + "/lib"}));
 }
 
-/// Of the wheels in a folder of Python packages: nvidia/cu13/lib, nvidia/cuda_nvrtc/lib.
+/// Adds the NVRTC files of the wheels in a folder of Python packages: nvidia/cu13/lib, nvidia/cuda_nvrtc/lib.
 static void addWheels(const std::string &packages, Paths &found) {
   Paths folders;
   for (const std::string &folder : entries(packages + "/nvidia"))

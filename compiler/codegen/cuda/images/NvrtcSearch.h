@@ -12,9 +12,10 @@ namespace tutti {
 
 /// The files in these folders that are NVRTC by their names, the newest first.
 std::vector<std::string> nvrtcInFolders(llvm::ArrayRef<std::string> folders);
-/// Those of $CUDA_HOME, $CUDA_PATH, the wheels in $VIRTUAL_ENV, and the toolkits below /usr/local, in this order.
+/// The NVRTC files of $CUDA_HOME, $CUDA_PATH, the wheels in $VIRTUAL_ENV, and the toolkits below /usr/local, in this
+/// order.
 std::vector<std::string> nvrtcCandidates();
-/// Those of the wheels that python3 sees. It is run and asked, so this takes a moment.
+/// The NVRTC files of the wheels that python3 sees. This runs python3, which takes a moment.
 std::vector<std::string> nvrtcInPython();
 
 } // namespace tutti

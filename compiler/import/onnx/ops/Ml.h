@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What ops of the domain ai.onnx.ml share: rows of features, and attributes full of numbers.
+// Helpers of the ops of the domain ai.onnx.ml: rows of features, and attributes full of numbers.
 #ifndef TUTTI_COMPILER_IMPORT_ONNX_OPS_ML_H
 #define TUTTI_COMPILER_IMPORT_ONNX_OPS_ML_H
 
@@ -10,7 +10,7 @@ namespace tutti {
 /// Numbers of an attribute as a tensor.
 Operand floatsOf(Emit &emit, llvm::ArrayRef<double> numbers, llvm::ArrayRef<int64_t> dims, mlir::Type element);
 
-/// Input i, numbers of known features in its last axis; a problem when it is no such thing.
+/// Input i, numbers whose last axis is features of a known count; a problem if it is anything else.
 Operand featuresIn(Node &node, size_t i);
 int64_t countOfFeatures(const Operand &x);
 /// The same with rows, in float32.
@@ -26,7 +26,7 @@ Operand linearScores(Node &node, const Operand &x, int64_t rows, llvm::ArrayRef<
                      llvm::ArrayRef<double> intercepts);
 /// The labels at these places.
 Operand labelsAt(Emit &emit, llvm::ArrayRef<int64_t> labels, const Operand &places);
-/// What to do about classes whose labels are strings.
+/// The advice about classes whose labels are strings.
 extern const llvm::StringLiteral labelAdvice;
 
 } // namespace tutti

@@ -61,7 +61,7 @@ const OnnxOp *findOp(llvm::StringRef qualified);
 /// Takes room for a sequence of `count` tensors (Sequences.cpp); false and a problem where there is none.
 bool affordSequence(Emit &emit, size_t count);
 
-// What ops of several domains are made of.
+// Building blocks of ops of several domains.
 /// NumPy's matmul.
 Operand multiplyMatrices(Emit &emit, const Operand &a, const Operand &b);
 /// x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) 0.5
@@ -76,16 +76,16 @@ Operand hardSigmoid(Emit &emit, const Operand &x, double alpha, double beta);
 Operand softsign(Emit &emit, const Operand &x);
 /// x above alpha, else 0
 Operand thresholdedRelu(Emit &emit, const Operand &x, double alpha);
-/// An activation that other ops, recurrent ones and FusedGemm, name.
+/// An activation that other ops (recurrent ones and FusedGemm) refer to by name.
 struct NamedActivation {
   llvm::StringLiteral name; ///< of its op, where there is one
   Operand (*make)(Emit &emit, const Operand &x, double first, double second);
-  llvm::StringLiteral numbers[2] = {"", ""}; ///< how attributes call what it has of them
-  /// Those of the op where a model gives none; NaN where it has to, as there is no such op (Affine and ScaledTanh) and
-  /// runtimes do not agree.
+  llvm::StringLiteral numbers[2] = {"", ""}; ///< the attributes' names of its parameters, if it has any
+  /// The parameters' defaults: the op's. NaN if the model must give them, as there is no such op (Affine and
+  /// ScaledTanh) and runtimes do not agree.
   double usual[2] = {0, 0};
 };
-/// In whatever case it is written; null where there is none.
+/// The activation of this name, in any case; null if there is none.
 const NamedActivation *findActivation(llvm::StringRef name);
 /// (x - mean) / sqrt(variance + epsilon) scale + bias, and x / sqrt(mean(x x) + epsilon) scale, along the last axis, in
 /// float32 at least. A bias may be nothing.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The image of a transposed convolution: where each of its elements, times each weight, lands.
+// The geometry of a transposed convolution: where the product of each image element and each weight lands.
 #ifndef TUTTI_COMPILER_IMPORT_ONNX_OPS_SPREADS_H
 #define TUTTI_COMPILER_IMPORT_ONNX_OPS_SPREADS_H
 
@@ -12,9 +12,9 @@ struct Spread {
   int64_t size, length, stride, gap, before;
   int64_t count; ///< places
 
-  /// Whether what two elements make can land at one place.
+  /// Whether products of two elements can land at one place.
   bool overlap() const { return size > 1 && length > stride; }
-  /// Whether what the elements make lies side by side, and nothing else is in the result.
+  /// Whether the products of neighbouring elements lie side by side and fill the result exactly.
   bool tile() const { return length == stride && gap == 1 && before == 0 && count == size * stride; }
   /// Of a single element, whose weights lie side by side, those that are in the result, which are then all of it. False
   /// where there is more than one element, or more in the result.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What convolutions and pools share: attributes of an image's axes, and windows whose elements are gathered.
+// Helpers of convolutions and pools: attributes of an image's axes, and windows whose elements are gathered.
 #ifndef TUTTI_COMPILER_IMPORT_ONNX_OPS_WINDOWS_H
 #define TUTTI_COMPILER_IMPORT_ONNX_OPS_WINDOWS_H
 
@@ -16,12 +16,12 @@ struct Windows : WindowAxis {
   bool lieApart() const { return !overlap() && !leavesImage() && (gap == 1 || length == 1); }
 };
 
-/// Elements of a window that are taken one by one: each is a part of the image, strided.
+/// The most elements of a window that are taken one by one, each as a strided slice of the image.
 constexpr int64_t mostTaken = 32;
-/// Groups of channels of which each is multiplied by itself.
+/// The most groups of channels that get a product each.
 constexpr int64_t mostProducts = 16;
 
-/// How many windows there are, and elements in each.
+/// The number of windows, and of elements in each.
 struct Counts {
   int64_t windows = 1, elements = 1;
   int64_t all() const { return windows * elements; }
@@ -35,9 +35,10 @@ struct Convolution {
   int64_t groups;
   llvm::SmallVector<int64_t> kernel; ///< the lengths of w's axes
 
-  /// Nothing behind a problem. Whether the channels fit is for the caller to say, to whom they mean something.
+  /// The node's operands; nothing after a problem. The caller checks the channels, whose meaning differs between the
+  /// ops.
   static std::optional<Convolution> of(Node &node);
-  /// False, and a problem, where there is a bias, and not of so many channels.
+  /// Whether the bias, if there is one, has this number of channels; a problem if not.
   bool hasBiasOf(Emit &emit, const Size &made) const;
 };
 /// y (rows, image, made) with a bias, where there is one. Nothing of nothing.
@@ -50,10 +51,12 @@ std::optional<std::string> paddingOf(Node &node);
 /// The windows of x (rows, channels, a, b ...) along each axis of the image. Attributes say their lengths, or `kernel`
 /// does. Nothing after a problem.
 std::optional<llvm::SmallVector<Windows>> windowsOf(Node &node, const Operand &x, llvm::ArrayRef<int64_t> kernel);
-/// Nothing, and a problem, where they are more than places are counted for. Who lists all of them pays for it.
+/// The counts; nothing, and a problem, if they exceed the limit. A caller that lists all elements pays for that from
+/// the budget.
 std::optional<Counts> countsOf(Node &node, llvm::ArrayRef<Windows> windows);
 
-/// An image whose axes are of windows each and, where these are longer than 1, one that goes through them.
+/// An image split into windows: each axis becomes one over the windows and, if these are longer than 1, one within a
+/// window.
 struct Split {
   Operand image;
   llvm::SmallVector<int64_t> across, inside; ///< axes that tell windows apart, and that go through one
