@@ -59,8 +59,7 @@ private:
   llvm::DenseSet<mlir::Value> touched;
   llvm::DenseSet<mlir::Value> known; ///< values that the current element has read or computed already
   StepWork *step = nullptr;          ///< the step that is being counted
-  double readers =
-      INFINITY; ///< the number of the block's elements (or terms of sums) that read the value being touched
+  double readers = INFINITY;         ///< elements (or terms of sums) of the block that read the value being touched
 
   StepWork &once(); ///< the step that a block does once, before its members' steps
   void countBegin();

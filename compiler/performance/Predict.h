@@ -34,12 +34,11 @@ struct StepWork {
   double fp32 = 0;     ///< other floating-point instructions
   double integer = 0;  ///< integers, comparisons, selections, conversions: addresses and loops among them
   double special = 0, fp64 = 0;
-  double moves = 0; ///< loads and stores of a word
-  double sharedBytes =
-      0; ///< over the path to shared memory and L1: 128 a warp's access, also where its lanes read one word
-  double l2Bytes = 0;   ///< between the processor and the L2 cache
-  double ringBytes = 0; ///< of these, by the ring
-  double inFlight = 0;  ///< of these, the most that can be in flight; 0: there is no ring, and the kernel's holds
+  double moves = 0;       ///< loads and stores of a word
+  double sharedBytes = 0; ///< on the path to shared memory and L1: 128 per warp access, even if its lanes read one word
+  double l2Bytes = 0;     ///< between the processor and the L2 cache
+  double ringBytes = 0;   ///< of these, by the ring
+  double inFlight = 0;    ///< of these, the most that can be in flight; 0: there is no ring, and the kernel's holds
   Chain chain = {};
 };
 
