@@ -40,7 +40,7 @@ Answer measured(int64_t n, double error, double apart = 1) {
   Answer answer = given(floats(std::vector<double>(n, 1)));
   for (int64_t i = 0; i < n; ++i) {
     answer.exact.floats[i] = answer.other.floats[i] = 1 + static_cast<double>(i) * apart * 0x1p-23;
-    answer.plain.floats[i] = answer.exact.floats[i] + (i % 2 ? error : -error);
+    answer.plain.floats[i] = answer.perturbed.floats[i] = answer.exact.floats[i] + (i % 2 ? error : -error);
   }
   answer.contracts = true;
   return answer;
@@ -275,6 +275,31 @@ TEST(Reference, TellsWhatContractionsDo) {
                         "%y = tutti.tanh %x : tensor<2xf32>\n return %y : tensor<2xf32> }",
                         ones(2, {2}))
                    .contracts);
+}
+
+// Plain float32 has this sum without any error, where another order of its terms has some. What cancellation makes of a
+// rounding of the terms is allowed, and not much more; of many sums, plain float32's own errors tell.
+TEST(Reference, FewErrorsAreNotSmallByLuck) {
+  SmallVector<double> terms = {0x1p0, 0x1p-1, 0x1p-2, -0x1p0, -0x1p-1, 0x1p-6};
+  auto sums = [&](int64_t rows) {
+    std::vector<double> values;
+    for (int64_t i = 0; i < rows; ++i)
+      llvm::append_range(values, terms);
+    std::string x = "tensor<" + std::to_string(rows) + "x6xf32>", y = "tensor<" + std::to_string(rows) + "x1xf32>";
+    return answerOf("func.func @main(%x: " + x + ") -> " + y + " { %0 = tutti.reduce sum %x [1] : " + x +
+                        "\n return %0 : " + y + " }",
+                    {given(floats(values, {rows, 6}))});
+  };
+  Answer one = sums(1);
+  EXPECT_EQ(one.plain.floats, one.exact.floats);
+  double off = std::fabs(one.perturbed.floats[0] - one.exact.floats[0]);
+  EXPECT_GT(off, 0x1p-27);
+  EXPECT_LT(off, 0x1p-22);
+  EXPECT_TRUE(judge(wrongBy(one, 0x1p-24), one).ok);
+  EXPECT_FALSE(judge(wrongBy(one, 0x1p-14), one).ok);
+  Answer many = sums(64);
+  EXPECT_EQ(many.perturbed.floats, many.plain.floats);
+  EXPECT_FALSE(judge(wrongBy(many, 0x1p-24), many).ok);
 }
 
 TEST(Reference, CountsTheRoundingsBehindAResult) {

@@ -58,10 +58,10 @@ Verdict judge(const HostTensor &got, const Answer &answer, double usual) {
   Verdict verdict;
   verdict.elements = got.count();
   std::unordered_set<double> compared; // equal results, of rows that have come to be alike, say, have equal errors
-  Norm ours, plain, norm;
+  Norm ours, plain, perturbed, norm;
   for (int64_t i = 0; i < verdict.elements; ++i) {
     double x = got.floats[i], exact = answer.exact.floats[i], rounded = nearest(exact, type),
-           p = nearest(answer.plain.floats[i], type);
+           p = nearest(answer.plain.floats[i], type), off = answer.perturbed.floats[i];
     // A choice at a kink moves the result no more than rounding does; one at a jump does.
     if (std::fabs(exact - answer.other.floats[i]) > 64 * std::fmax(unit, answer.unit) * largest) {
       ++verdict.undecided;
@@ -78,12 +78,14 @@ Verdict judge(const HostTensor &got, const Answer &answer, double usual) {
       norm.add(exact);
       ours.add(x - exact);
       plain.add(p - exact);
+      perturbed.add((std::isfinite(off) ? off : p) - exact);
       verdict.largest = std::fmax(verdict.largest, std::fabs(x - exact));
     }
   }
   double scale = norm.get() > 0 ? norm.get() : 1;
   verdict.error = ours.get() / scale;
   verdict.plain = plain.get() / scale;
+  verdict.perturbed = perturbed.get() / scale;
   // Two norms of n equally large, independent normal errors differ by more than this once in a thousand times: the
   // root of the quantile of F(n, n).
   double errors = std::clamp<double>(compared.size(), 1, std::max(answer.independent, 1.0));
@@ -94,7 +96,8 @@ Verdict judge(const HostTensor &got, const Answer &answer, double usual) {
   // has their error in `plain`.
   double least = type.isF64() ? 1024 * unit : answer.contracts ? unit : std::fmax(unit, answer.unit);
   // So little as two units may be a function's behind the contractions, which is allowed twice what plain float32 has.
-  double expected = std::fmax(verdict.plain, usual), last = std::fmin(2 * chance * expected, 2 * unit);
+  double expected = std::max({verdict.plain, verdict.perturbed, usual}),
+         last = std::fmin(2 * chance * expected, 2 * unit);
   verdict.bound = std::max({factor * expected, least, last});
   verdict.ok = verdict.different == 0 && verdict.error <= verdict.bound;
   return verdict;
@@ -113,10 +116,11 @@ Row judge(const HostTensor &got, const Answer &answer, std::string name, std::st
     return row;
   row.active.assign(active.begin(), active.end());
   for (size_t i = 0; i < active.size(); ++i)
-    row.members.push_back(judge(unstack(got, i),
-                                {unstack(answer.exact, i), unstack(answer.plain, i), unstack(answer.other, i),
-                                 answer.contracts, answer.unit, answer.independent / double(active.size())},
-                                row.whole.plain));
+    row.members.push_back(
+        judge(unstack(got, i),
+              {unstack(answer.exact, i), unstack(answer.plain, i), unstack(answer.other, i),
+               unstack(answer.perturbed, i), answer.contracts, answer.unit, answer.independent / double(active.size())},
+              std::fmax(row.whole.plain, row.whole.perturbed)));
   return row;
 }
 

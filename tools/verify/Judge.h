@@ -14,6 +14,7 @@ struct Verdict {
   int64_t different = 0; ///< integers, bools, NaNs and infinities that are not the reference's
   double error = 0;      ///< ours
   double plain = 0;      ///< plain float32's
+  double perturbed = 0;  ///< plain float32's on numbers that are off by a rounding each
   double bound = 0;      ///< the largest that ours may be
   double largest = 0;    ///< the largest absolute error of an element
   bool ok = true;
@@ -21,8 +22,8 @@ struct Verdict {
   bool comparesNothing() const { return ok && undecided == elements; }
 };
 
-/// `got` has the answer's type and shape. `usual` is plain float32's error on more of the same kind: where luck has
-/// made its error here smaller, that one counts.
+/// `got` has the answer's type and shape. `usual` is an error of plain float32 on more of the same kind: where luck
+/// has made its error here smaller, that one counts.
 Verdict judge(const HostTensor &got, const Answer &answer, double usual = 0);
 
 /// An output under a head.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The reference's answers: three evaluations of one function.
+// The reference's answers: several evaluations of one function.
 #include "Reference.h"
+#include "Perturbed.h"
 #include "Precision.h"
 #include "Undecided.h"
 
@@ -41,7 +42,11 @@ llvm::Expected<MemberModel> importForReference(MLIRContext &context, const Membe
   return model;
 }
 
-Answer given(HostTensor tensor) { return {tensor, tensor, tensor}; }
+bool computes(Operation &op) {
+  return !isa<GetOp, ConstantOp, ConcatOp, GatherOp, WindowsOp, ReplicateOp>(op) && !isa<LayoutOpInterface>(op);
+}
+
+Answer given(HostTensor tensor) { return {tensor, tensor, tensor, tensor}; }
 
 namespace {
 
@@ -62,6 +67,12 @@ public:
       anyUndecided |= !choice->second.alternatives.empty();
     }
     return std::nullopt;
+  }
+
+  /// What float64 chose.
+  std::optional<HostTensor> chosen(Operation &op) const {
+    auto choice = choices.find(&op);
+    return choice == choices.end() ? std::nullopt : std::optional(choice->second.result);
   }
 
   std::optional<HostTensor> turn(Operation &op, const HostTensor &result) const {
@@ -95,6 +106,12 @@ public:
     return contractions > 0 && 2 * contractions >= all;
   }
 
+  /// Whether rounding makes so few errors in a result that all may be small by chance.
+  bool hasFewErrors(Value result, const HostTensor &tensor) const {
+    double errors = std::min<double>(independent(result), tensor.count());
+    return tensor.isFloat() && errors < fewErrors;
+  }
+
   /// The narrowest place that all rounding behind a value goes through, in elements; infinite where nothing rounds.
   double independent(Value value) const {
     auto known = narrowest.find(value.getDefiningOp());
@@ -108,9 +125,9 @@ private:
     std::vector<Alternative> alternatives;
   };
 
-  /// Multiply-adds, or elements computed. What only moves elements does not round.
+  /// Multiply-adds, or elements computed.
   static double workOf(Operation &op, ArrayRef<HostTensor> operands, const HostTensor &result) {
-    if (isa<GetOp, ConstantOp, ConcatOp, GatherOp, WindowsOp, ReplicateOp>(op) || isa<LayoutOpInterface>(op))
+    if (!computes(op))
       return 0;
     double work = result.count();
     if (auto contract = dyn_cast<ContractOp>(op)) {
@@ -146,51 +163,125 @@ static bool sameValues(const HostTensor &a, const HostTensor &b) {
   return a.ints == b.ints && llvm::equal(a.floats, b.floats, same);
 }
 
-llvm::Expected<std::vector<Answer>> answer(func::FuncOp function, ArrayRef<Answer> operands,
-                                           const std::function<HostTensor(StringRef)> &param, Precision precision) {
-  using Tensors = std::vector<HostTensor>;
-  auto evaluateWith = [&](HostTensor Answer::*which, bool plain, const EvaluateHook &hook) -> llvm::Expected<Tensors> {
+namespace {
+
+using Tensors = std::vector<HostTensor>;
+
+/// The evaluations of one function. `exact` comes first and `plain` second: what the others do hangs on these.
+class Evaluations {
+public:
+  Evaluations(func::FuncOp function, ArrayRef<Answer> operands, const std::function<HostTensor(StringRef)> &param,
+              Precision precision)
+      : function(function), operands(operands), param(param), precision(precision) {}
+
+  llvm::Expected<Tensors> exact() {
+    return evaluateWith(
+        operandsOf(&Answer::exact), contextOf(false),
+        [&](Operation &op, ArrayRef<HostTensor> x, const HostTensor &y) { return observer.sawExact(op, x, y); });
+  }
+
+  llvm::Expected<Tensors> plain() {
+    return evaluateWith(operandsOf(&Answer::plain), contextOf(true),
+                        [&](Operation &op, ArrayRef<HostTensor> x, const HostTensor &y) {
+                          auto product = ofRoundedOperands(op, x);
+                          return product ? product : observer.sawPlain(op, x, y);
+                        });
+  }
+
+  llvm::Expected<Tensors> perturbed() {
+    std::minstd_rand random;
+    SmallVector<HostTensor> inputs = operandsOf(&Answer::perturbed);
+    for (HostTensor &input : inputs)
+      perturb(input, random);
+    return evaluateWith(inputs, contextOf(true), [&](Operation &op, ArrayRef<HostTensor> x, const HostTensor &y) {
+      if (std::optional<HostTensor> chosen = observer.chosen(op))
+        return chosen;
+      std::optional<HostTensor> result = ofRoundedOperands(op, x);
+      if (isa<GetOp>(op) || computes(op))
+        perturb(result ? *result : result.emplace(y), random);
+      return result;
+    });
+  }
+
+  llvm::Expected<Tensors> other() {
+    return evaluateWith(operandsOf(&Answer::other), contextOf(false),
+                        [&](Operation &op, ArrayRef<HostTensor>, const HostTensor &y) { return observer.turn(op, y); });
+  }
+
+  bool hasOther() const {
+    return observer.hasUndecided() ||
+           !llvm::all_of(operands, [](const Answer &x) { return sameValues(x.exact, x.other); });
+  }
+
+  const Observer &observed() const { return observer; }
+
+private:
+  EvaluateContext contextOf(bool plain) const {
     EvaluateContext context;
     context.plain = plain;
     context.float64Bits = plainFloat64Bits;
     context.param = param;
-    return evaluate(function, llvm::map_to_vector(operands, [&](const Answer &x) { return x.*which; }), context, hook);
-  };
-  Observer observer;
-  auto exact = evaluateWith(&Answer::exact, false, [&](Operation &op, ArrayRef<HostTensor> x, const HostTensor &y) {
-    return observer.sawExact(op, x, y);
-  });
-  if (!exact)
-    return exact.takeError();
-  EvaluateContext rounded;
-  rounded.plain = true;
-  rounded.float64Bits = plainFloat64Bits;
-  auto plain = evaluateWith(&Answer::plain, true, [&](Operation &op, ArrayRef<HostTensor> x, const HostTensor &y) {
+    return context;
+  }
+
+  SmallVector<HostTensor> operandsOf(HostTensor Answer::*which) const {
+    return llvm::map_to_vector(operands, [&](const Answer &x) { return x.*which; });
+  }
+
+  /// A contraction's plain result where the precision has its operands rounded.
+  std::optional<HostTensor> ofRoundedOperands(Operation &op, ArrayRef<HostTensor> x) const {
     SmallVector<HostTensor> operands;
     if (precision != Precision::f32 && isa<ContractOp>(op))
       operands.assign(x.begin(), x.end());
-    if (roundOperands(op, precision, operands))
-      return std::optional(*cast<ContractOp>(op).evaluate(rounded, operands));
-    return observer.sawPlain(op, x, y);
-  });
+    if (!roundOperands(op, precision, operands))
+      return std::nullopt;
+    EvaluateContext context = contextOf(true);
+    return *cast<ContractOp>(op).evaluate(context, operands);
+  }
+
+  llvm::Expected<Tensors> evaluateWith(ArrayRef<HostTensor> inputs, EvaluateContext context, const EvaluateHook &hook) {
+    return evaluate(function, inputs, context, hook);
+  }
+
+  func::FuncOp function;
+  ArrayRef<Answer> operands;
+  const std::function<HostTensor(StringRef)> &param;
+  Precision precision;
+  Observer observer;
+};
+
+} // namespace
+
+llvm::Expected<std::vector<Answer>> answer(func::FuncOp function, ArrayRef<Answer> operands,
+                                           const std::function<HostTensor(StringRef)> &param, Precision precision) {
+  Evaluations evaluations(function, operands, param, precision);
+  auto exact = evaluations.exact();
+  if (!exact)
+    return exact.takeError();
+  auto plain = evaluations.plain();
   if (!plain)
     return plain.takeError();
-  std::optional<Tensors> other;
-  if (observer.hasUndecided() ||
-      !llvm::all_of(operands, [](const Answer &x) { return sameValues(x.exact, x.other); })) {
-    auto turned = evaluateWith(&Answer::other, false, [&](Operation &op, ArrayRef<HostTensor>, const HostTensor &y) {
-      return observer.turn(op, y);
-    });
-    if (!turned)
-      return turned.takeError();
-    other = std::move(*turned);
+  const Observer &observer = evaluations.observed();
+  OperandRange results = function.getBody().front().getTerminator()->getOperands();
+
+  Tensors perturbed = *plain, other = *exact;
+  if (llvm::any_of(llvm::zip_equal(results, *exact),
+                   [&](auto result) { return observer.hasFewErrors(std::get<0>(result), std::get<1>(result)); })) {
+    auto evaluated = evaluations.perturbed();
+    if (!evaluated)
+      return evaluated.takeError();
+    perturbed = std::move(*evaluated);
+  }
+  if (evaluations.hasOther()) {
+    auto evaluated = evaluations.other();
+    if (!evaluated)
+      return evaluated.takeError();
+    other = std::move(*evaluated);
   }
   std::vector<Answer> answers;
-  Operation *end = function.getBody().front().getTerminator();
-  for (unsigned i = 0; i < exact->size(); ++i)
-    answers.push_back({(*exact)[i], (*plain)[i], other ? (*other)[i] : (*exact)[i],
-                       observer.contracts(end->getOperand(i)), unitOf(precision),
-                       observer.independent(end->getOperand(i))});
+  for (auto [i, result] : llvm::enumerate(results))
+    answers.push_back({std::move((*exact)[i]), std::move((*plain)[i]), std::move(other[i]), std::move(perturbed[i]),
+                       observer.contracts(result), unitOf(precision), observer.independent(result)});
   return answers;
 }
 
@@ -213,7 +304,8 @@ Answer stack(std::vector<Answer> members) {
   };
   bool contracts = members[0].contracts;
   double unit = members[0].unit, independent = members[0].independent * double(members.size());
-  return {join(&Answer::exact), join(&Answer::plain), join(&Answer::other), contracts, unit, independent};
+  return {join(&Answer::exact), join(&Answer::plain), join(&Answer::other), join(&Answer::perturbed), contracts, unit,
+          independent};
 }
 
 HostTensor unstack(const HostTensor &tensor, int64_t position) {

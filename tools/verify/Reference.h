@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-/// A value of the reference. All three tensors have one type and shape.
+/// A value of the reference. All its tensors have one type and shape.
 struct Answer {
   HostTensor exact; ///< float64
   /// float32 as the ops are written: every op rounded, a contraction one ascending fma chain, over operands that are
@@ -18,6 +18,9 @@ struct Answer {
   HostTensor plain;
   /// float64 with every choice (a comparison, a vote ...) that float32 cannot decide taken the other way
   HostTensor other;
+  /// plain with float64's choices and every number that is computed with off by a rounding (Perturbed.h); plain itself
+  /// where it has many errors
+  HostTensor perturbed;
   bool contracts = false; ///< at least half of the operations behind it are a contraction's
   /// Unit roundoff of the precision that `plain` is of, 0 for float32.
   double unit = 0;
@@ -32,7 +35,10 @@ llvm::Error resolveVmaps(mlir::ModuleOp module);
 llvm::Expected<MemberModel> importForReference(mlir::MLIRContext &context, const MemberFiles &files,
                                                const ImportOptions &options, const Ports *expected, unsigned index);
 
-/// An input of the ensemble: the same in all three.
+/// Whether the op's result has numbers that its operands do not have: it does more than move elements.
+bool computes(mlir::Operation &op);
+
+/// An input of the ensemble: the same in all.
 Answer given(HostTensor tensor);
 
 /// The function's results at a precision. Sizes follow from the operands.
