@@ -78,21 +78,16 @@ private:
   enum class State { open, done };
   llvm::DenseMap<Operation *, State> states;
 
-  /// Replaces the vmaps and calls of a function by their callees' ops, callees first.
+  /// Replaces the vmaps of a function by their callees' ops, callees first.
   LogicalResult resolve(func::FuncOp function) {
     auto [state, isNew] = states.try_emplace(function, State::open);
     if (!isNew)
       return state->second == State::done
                  ? success()
                  : function.emitError("function @" + function.getName() + " calls itself, which has no vmap rule");
-    for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
-      auto vmap = dyn_cast<VmapOp>(op);
-      auto call = dyn_cast<func::CallOp>(op);
-      if (!vmap && !call)
-        continue;
-      FlatSymbolRefAttr name = vmap ? vmap.getCalleeAttr() : call.getCalleeAttr();
-      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(&op, name);
-      if (failed(resolve(callee)) || failed(vmap ? inlineVmap(vmap, callee) : inlineCall(call, callee)))
+    for (VmapOp vmap : llvm::make_early_inc_range(function.getBody().front().getOps<VmapOp>())) {
+      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(vmap, vmap.getCalleeAttr());
+      if (failed(resolve(callee)) || failed(inlineVmap(vmap, callee)))
         return failure();
     }
     states[function] = State::done;
@@ -112,19 +107,6 @@ private:
       return failure();
     for (auto [result, inner, dim] : llvm::zip_equal(op.getResults(), resultsOf(callee), op.getOutDims()))
       result.replaceAllUsesWith(moveAxis(builder, op.getLoc(), context.getLifted(inner), 0, dim));
-    op.erase();
-    return success();
-  }
-
-  LogicalResult inlineCall(func::CallOp op, func::FuncOp callee) {
-    OpBuilder builder(op);
-    LiftContext context(builder, Size(1)); // nothing is lifted
-    for (auto [argument, input] : llvm::zip_equal(callee.getArguments(), op.getOperands()))
-      context.setShared(argument, input);
-    if (failed(liftBody(callee, context)))
-      return failure();
-    for (auto [result, inner] : llvm::zip_equal(op.getResults(), resultsOf(callee)))
-      result.replaceAllUsesWith(context.get(inner));
     op.erase();
     return success();
   }

@@ -38,6 +38,8 @@ public:
     unlink(file.temporary.c_str());
     llvm::sys::DontRemoveFileOnSignal(file.temporary);
   }
+  /// Whether there was no file before.
+  bool isNew() const { return !file.temporary.empty(); }
   llvm::Error create() { return file.descriptor < 0 ? failure() : llvm::Error::success(); }
   llvm::Error write(uint64_t offset, const void *data, uint64_t bytes) {
     const char *from = static_cast<const char *>(data);
@@ -137,12 +139,20 @@ private:
     rt::Digest digest;
     uint64_t written = 0;
     static const char zeros[rt::kPageBytes] = {};
-    auto pad = [&](uint64_t to) {
-      for (; written < to; written += std::min<uint64_t>(to - written, sizeof(zeros)))
-        digest.update(zeros, std::min<uint64_t>(to - written, sizeof(zeros)));
+    auto pad = [&](uint64_t to) -> llvm::Error {
+      while (written < to) {
+        uint64_t bytes = std::min<uint64_t>(to - written, sizeof(zeros));
+        digest.update(zeros, bytes);
+        if (!file.isNew()) // whose holes are zeros
+          if (llvm::Error error = file.write(weights().offset + written, zeros, bytes))
+            return error;
+        written += bytes;
+      }
+      return llvm::Error::success();
     };
     llvm::Error error = metadata.weights.forEachCopy([&](uint64_t offset, ArrayRef<char> bytes) {
-      pad(offset);
+      if (llvm::Error error = pad(offset))
+        return error;
       digest.update(bytes.data(), bytes.size());
       written += bytes.size();
       if (options.progress)
@@ -151,7 +161,8 @@ private:
     });
     if (error)
       return error;
-    pad(weights().bytes);
+    if (llvm::Error padded = pad(weights().bytes))
+      return padded;
     weights().digest = digestBytes(digest.finish());
     return llvm::Error::success();
   }

@@ -412,7 +412,7 @@ void Counter::countHeads() {
   work.steps.clear();
   for (HeadOp head : steps.heads) {
     double columns = double(valueOf(RowForm::of(typeOf(head.getX())).columns, sizes));
-    bool rowsVote = head.getKind() == HeadKind::vote && isa<FloatType>(elementOf(head.getX()));
+    bool rowsVote = head.votesByScores();
     double elements = rows * (rowsVote ? 1 : columns);
     begin("head " + stringifyHeadKind(head.getKind()));
     step->l2Bytes = rows * columns * count * double(storageBytes(elementOf(head.getX()))) +

@@ -19,9 +19,11 @@ static LogicalResult checkFunction(func::FuncOp function) {
     if (std::optional<std::string> fault = faultOf(type))
       return function.emitError("an argument of function @" + function.getName() + ": " + *fault);
   for (Operation &op : body.without_terminator()) {
-    StringRef dialect = op.getName().getDialectNamespace();
-    if (op.getNumResults() == 0 || !llvm::is_contained({"tutti", "plan", "func"}, dialect))
+    if (op.getNumResults() == 0 || !llvm::is_contained({"tutti", "plan"}, op.getName().getDialectNamespace()))
       return op.emitOpError("is no op that a model is made of");
+    for (Type type : op.getResultTypes())
+      if (std::optional<std::string> fault = faultOf(type))
+        return op.emitOpError("has " + *fault);
   }
   return success();
 }

@@ -16,26 +16,6 @@ Size Size::symbol(llvm::StringRef name) {
   return size;
 }
 
-std::optional<Size> Size::parse(llvm::StringRef text) {
-  Size size(1);
-  llvm::SmallVector<llvm::StringRef> parts;
-  text.split(parts, '*');
-  for (auto [i, part] : llvm::enumerate(parts)) {
-    int64_t number;
-    llvm::StringRef digits = part;
-    digits.consume_front("-");
-    bool numeric = llvm::all_of(digits, llvm::isDigit); // an empty part too
-    if (numeric && (i > 0 || part.getAsInteger(10, number)))
-      return std::nullopt;
-    if (numeric)
-      size.factor = number;
-    else
-      size.symbols.push_back(part.str());
-  }
-  llvm::sort(size.symbols);
-  return size;
-}
-
 std::string Size::str() const {
   if (isFixed())
     return std::to_string(factor);

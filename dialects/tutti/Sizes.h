@@ -20,9 +20,6 @@ class Size {
 public:
   Size(int64_t fixed = 0) : factor(fixed) {}
   static Size symbol(llvm::StringRef name);
-  /// Reads what `str` writes, "4*batch*seq", and its symbols in any order; nothing if the text is no size, as where a
-  /// number is not in front.
-  static std::optional<Size> parse(llvm::StringRef text);
 
   bool isFixed() const { return symbols.empty(); }
   int64_t getFixed() const { return factor; }

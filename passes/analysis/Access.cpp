@@ -143,7 +143,7 @@ std::optional<AffineMap> transpositionOf(MapOp map) {
   std::optional<AffineMap> access = map.isMove() ? withoutSymbols(map.getAccess(0)) : std::nullopt;
   if (!access || !access->isPermutation())
     return std::nullopt;
-  Sizes from = getSizes(typeOf(map.getInputs()[0])), to = getSizes(map.getType());
+  Sizes from = getSizes(typeOf(map.getMoved())), to = getSizes(map.getType());
   for (auto [axis, index] : llvm::enumerate(access->getResults()))
     if (from[axis] != to[cast<AffineDimExpr>(index).getPosition()])
       return std::nullopt;

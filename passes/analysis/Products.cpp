@@ -12,9 +12,10 @@ namespace tutti {
 std::optional<ProductForm> ProductForm::of(const ContractSpec &spec, Type left, Type right, Type result) {
   Type element = cast<RankedTensorType>(result).getElementType();
   std::string summed = spec.contracted();
-  if (summed.size() != 1 || !(element.isF32() || element.isF64()) || spec.result.empty())
+  StringRef own = StringRef(spec.result).drop_front(isLifted(cast<RankedTensorType>(result)));
+  if (summed.size() != 1 || !(element.isF32() || element.isF64()) || own.empty())
     return std::nullopt;
-  char column = spec.result.back();
+  char column = own.back();
   bool single = getSizes(cast<RankedTensorType>(result)).back() == Size(1);
   bool transposed = spec.rhs.back() == summed[0] && !single;
   if (spec.lhs.find(column) != std::string::npos || (!transposed && !single && spec.rhs.back() != column) ||
@@ -22,10 +23,9 @@ std::optional<ProductForm> ProductForm::of(const ContractSpec &spec, Type left, 
     return std::nullopt;
   // Rows from the innermost out, as long as they are neighbours in the left operand, too.
   unsigned run = 0;
-  std::string rows = spec.result.substr(isLifted(cast<RankedTensorType>(result)));
-  rows.pop_back();
+  StringRef rows = own.drop_back();
   while (run < rows.size() && spec.rhs.find(rows[rows.size() - 1 - run]) == std::string::npos &&
-         spec.lhs.find(rows.substr(rows.size() - 1 - run)) != std::string::npos)
+         StringRef(spec.lhs).contains(rows.take_back(run + 1)))
     ++run;
   return ProductForm{summed[0], transposed, run};
 }

@@ -117,6 +117,6 @@ bool staysInKernel(AffineMap access, RankedTensorType operand, RankedTensorType 
   return read.sameRows(form) && staysInRow(operandAccess(access, ownRow(form, access.getContext())), read);
 }
 
-bool staysInKernel(MapOp map) { return staysInKernel(map.getAccess(0), typeOf(map.getInputs()[0]), map.getType()); }
+bool staysInKernel(MapOp map) { return staysInKernel(map.getAccess(0), typeOf(map.getMoved()), map.getType()); }
 
 } // namespace tutti

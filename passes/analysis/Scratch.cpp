@@ -128,6 +128,9 @@ std::optional<NumericsProduct> narrowOf(Value value) {
 } // namespace
 
 /// The values of a chain of layers alternate between two runs of memory.
+/// No target keeps so long a row, but its bytes can still be counted.
+constexpr int64_t longestRow = int64_t(1) << 36;
+
 void layOutScratch(Steps &steps, const TargetTraits &target) {
   const Lives lives(steps);
   Memory memory(steps);
@@ -141,9 +144,7 @@ void layOutScratch(Steps &steps, const TargetTraits &target) {
       steps.unbounded.push_back(value);
       continue;
     }
-    // No target keeps so long a row, but its bytes can still be counted.
-    constexpr int64_t longest = int64_t(1) << 36;
-    int64_t length = std::min(columns.getFixed(), longest);
+    int64_t length = std::min(columns.getFixed(), longestRow);
     place.stride = place.narrow ? narrowStride(length) : strideOf(value, length, target);
     place.offset =
         memory.take(lives.of(value), place.stride * (place.narrow ? 2 : storageBytes(type.getElementType())));
@@ -152,8 +153,9 @@ void layOutScratch(Steps &steps, const TargetTraits &target) {
 }
 
 int64_t headScratchBytes(HeadOp head, int64_t members) {
-  Size columns = RowForm::of(typeOf(head.getX())).columns;
-  return head.getKind() == HeadKind::quantile ? members * lanes * 8 : columns.isFixed() ? columns.getFixed() * 8 : 0;
+  if (head.getKind() == HeadKind::quantile)
+    return members * lanes * 8;
+  return head.votesByScores() ? std::min(RowForm::of(typeOf(head.getX())).columns.getFixed(), longestRow) * 8 : 0;
 }
 
 } // namespace tutti

@@ -23,8 +23,8 @@ inline int64_t narrowStride(int64_t columns) { return llvm::alignTo(columns, 16)
 /// `scratchPerRow`. Values that never live at once may share a place.
 void layOutScratch(Steps &steps, const TargetTraits &target);
 
-/// Bytes of working memory of a head: an order statistic sorts the members of 16 elements at a time, a vote has a count
-/// for every column.
+/// Bytes of working memory of a head: a quantile sorts the members of 16 elements at a time, a vote by scores has a
+/// count for every column. Others have none.
 int64_t headScratchBytes(HeadOp head, int64_t members);
 
 } // namespace tutti

@@ -35,11 +35,11 @@ std::optional<ReadThrough> ReadThrough::of(ContractOp op) {
       !fits(move.getType()))
     return std::nullopt;
   std::optional<AffineMap> access = withoutSymbols(move.getAccess(0));
-  RankedTensorType type = move.getType(), given = typeOf(move.getInputs()[0]);
+  RankedTensorType type = move.getType(), given = typeOf(move.getMoved());
   RowForm form = RowForm::of(type), from = RowForm::of(given);
   if (!access || (from.sameRows(form) && staysInRow(operandAccess(*access, ownRow(form, op.getContext())), from)))
     return std::nullopt;
-  ReadThrough through{move, move.getInputs()[0]};
+  ReadThrough through{move, move.getMoved()};
   for (const Size &size : ArrayRef(form.rows).drop_front())
     through.rowsOfBlock *= size.getFixed();
 
@@ -180,7 +180,7 @@ static Value operandThrough(Operation *op) {
     return gather.getResult();
   if (TargetTraits::of(op).readsByRuns)
     return nullptr;
-  auto gather = move && move.isMove() ? move.getInputs()[0].getDefiningOp<GatherOp>() : GatherOp();
+  auto gather = move && move.isMove() ? move.getMoved().getDefiningOp<GatherOp>() : GatherOp();
   return gather && !staysInKernel(move) ? gather.getResult() : Value();
 }
 

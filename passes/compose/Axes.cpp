@@ -85,7 +85,7 @@ struct JoinNeighbours : OpRewritePattern<MapOp> {
     std::optional<AffineMap> access = op.isMove() && isNeverFused(op) ? withoutSymbols(op.getAccess(0)) : std::nullopt;
     if (!access)
       return failure();
-    Value input = op.getInputs()[0];
+    Value input = op.getMoved();
     Sizes from = getSizes(typeOf(input)), to = getSizes(op.getType());
     std::optional<Neighbours> two = Neighbours::of(*access, from, to);
     if (!two)
@@ -104,9 +104,11 @@ struct JoinNeighbours : OpRewritePattern<MapOp> {
 struct JoinDivided : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
-    bool isRead = op.isMove() && !staysInKernel(op) && TargetTraits::of(op).packsNarrowRows;
-    std::optional<AffineMap> access = isRead ? withoutSymbols(op.getAccess(0)) : std::nullopt;
-    Sizes from = getSizes(typeOf(op.getInputs()[0]));
+    Value moved = op.getMoved();
+    if (!moved || staysInKernel(op) || !TargetTraits::of(op).packsNarrowRows)
+      return failure();
+    std::optional<AffineMap> access = withoutSymbols(op.getAccess(0));
+    Sizes from = getSizes(typeOf(moved));
     for (unsigned i = 0; access && i + 1 < from.size(); ++i) {
       auto quotient = dyn_cast<AffineBinaryOpExpr>(access->getResult(i));
       std::optional<Size> both = from[i].times(from[i + 1]);
@@ -120,8 +122,7 @@ struct JoinDivided : OpRewritePattern<MapOp> {
       results[i] = quotient.getLHS();
       results.erase(results.begin() + i + 1);
       auto joined = AffineMap::get(access->getNumDims(), 0, results, getContext());
-      Value input = ReshapeOp::create(rewriter, op.getLoc(), getTensorType(from, op.getType().getElementType()),
-                                      op.getInputs()[0]);
+      Value input = ReshapeOp::create(rewriter, op.getLoc(), getTensorType(from, op.getType().getElementType()), moved);
       rewriter.replaceOpWithNewOp<MapOp>(op, op.getType(), input, joined);
       return success();
     }

@@ -182,7 +182,7 @@ struct ComputeMoved : OpRewritePattern<MapOp> {
   LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
     if (TargetTraits::of(op).packsNarrowRows || !op.isMove() || staysInKernel(op) || !isReadByRows(op))
       return failure();
-    Value value = op.getInputs()[0];
+    Value value = op.getMoved();
     Sizes sizes = getSizes(op.getType());
     std::optional<Makers> makers = Makers::of(value, op);
     std::optional<AffineMap> place = withoutSymbols(op.getAccess(0));
@@ -244,7 +244,7 @@ struct IndicesWhereTheyWere : OpRewritePattern<GatherOp> {
         continue;
       SmallVector<Value> inputs(map.getInputs());
       auto accesses = llvm::to_vector(map.getMaps().getAsValueRange<AffineMapAttr>());
-      inputs[i] = move.getInputs()[0];
+      inputs[i] = move.getMoved();
       accesses[i] = *there;
       rewriter.setInsertionPoint(map);
       rewriter.replaceOp(map, remapped(rewriter, map, map.getType(), inputs, accesses));

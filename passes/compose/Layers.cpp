@@ -49,7 +49,7 @@ public:
     if (!other || !other.isMove() || other.getType().getShape() != move.getType().getShape() ||
         !isOwnPlace(map.getAccess(operand), other.getType(), map.getType()))
       return std::nullopt;
-    Sizes mine = getSizes(typeOf(move.getInputs()[0])), its = getSizes(typeOf(other.getInputs()[0]));
+    Sizes mine = getSizes(typeOf(move.getMoved())), its = getSizes(typeOf(other.getMoved()));
     std::optional<AffineMap> my = withoutSymbols(move.getAccess(0)), their = withoutSymbols(other.getAccess(0));
     if (!my || !their || !ArrayRef(mine).drop_back().equals(ArrayRef(its).drop_back()) ||
         my->getResults().drop_back() != their->getResults().drop_back())
@@ -67,7 +67,7 @@ public:
   /// Whether nothing else reads the move, nor any of the maps but the last. Where channels fill vectors, reductions
   /// may, which have kernels of their own.
   bool standAlone() {
-    Size channels = getSizes(typeOf(move.getInputs()[0])).back();
+    Size channels = getSizes(typeOf(move.getMoved())).back();
     bool fill = channels.isFixed() && channels.getFixed() >= lanes;
     auto isOne = [&](Operation *user) {
       auto map = dyn_cast<MapOp>(user);
@@ -141,7 +141,7 @@ struct MapBeforeColumnsMove : OpRewritePattern<MapOp> {
 
 private:
   static bool isBetterBehind(MapOp move) {
-    Value x = move.getInputs()[0];
+    Value x = move.getMoved();
     std::optional<AffineMap> access = withoutSymbols(move.getAccess(0));
     Sizes from = getSizes(typeOf(x)), to = getSizes(move.getType());
     std::optional<Size> before = product(from), behind = product(to);
@@ -156,7 +156,7 @@ private:
     return llvm::count_if(x.getUses(), [](OpOperand &use) { return !isa<ConcatOp>(use.getOwner()); }) == 1;
   }
   static LogicalResult turn(MapsBehindMove &behind, PatternRewriter &rewriter) {
-    auto from = typeOf(behind.move.getInputs()[0]), to = behind.move.getType();
+    auto from = typeOf(behind.move.getMoved()), to = behind.move.getType();
     AffineMap access = *withoutSymbols(behind.move.getAccess(0)), own = rewriter.getMultiDimIdentityMap(from.getRank());
     // First all accesses: nothing has changed where one is unknown.
     SmallVector<SmallVector<AffineMap>> accesses;
@@ -172,7 +172,7 @@ private:
                      : !before && other && other.isMove() && !staysInKernel(other))
           return failure();
         if (before)
-          now.map(input, other.getInputs()[0]);
+          now.map(input, other.getMoved());
         std::optional<AffineMap> at = before     ? withColumnsBefore(own, *before)
                                       : isOfThem ? own
                                                  : byAxesOf(access, map.getAccess(i), getSizes(from), getSizes(to));
@@ -289,7 +289,7 @@ private:
           move && move.isMove() && !staysInKernel(move) ? withoutSymbols(move.getAccess(0)) : std::nullopt;
       if (!access || access->getNumResults() < 2)
         return std::nullopt;
-      Part part{move.getInputs()[0], {}, 0, Size(1)};
+      Part part{move.getMoved(), {}, 0, Size(1)};
       Sizes from = getSizes(typeOf(part.x)), to = getSizes(move.getType());
       std::optional<SmallVector<unsigned>> order = axesAsPartsLie(*access, from, to);
       AffineExpr first = access->getResults().back() - getAffineDimExpr(axis, input.getContext());
@@ -329,7 +329,7 @@ struct ReduceBeforeColumnsMove : OpRewritePattern<ReduceOp> {
     std::optional<AffineMap> access = inAnyOrder && move ? transpositionOf(move) : std::nullopt;
     if (!access || !move->hasOneUse() || !turnsColumns(*access, move.getType()))
       return failure();
-    Value x = move.getInputs()[0];
+    Value x = move.getMoved();
     if (!isOfContraction(x))
       return failure();
     SmallVector<int64_t> axes;

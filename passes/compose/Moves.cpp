@@ -68,7 +68,7 @@ struct Before {
       from = reshape.getX();
       inner = reshape.operandMap();
     } else if (auto move = input.getDefiningOp<MapOp>(); move && move.isMove() && !staysInKernel(move)) {
-      from = move.getInputs()[0];
+      from = move.getMoved();
       inner = move.getAccess(0);
     }
     if (failed(inner))
@@ -122,8 +122,8 @@ struct EachManyTimes : OpRewritePattern<GatherOp> {
 struct MoveNowhere : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
-    Value x = op.getInputs()[0];
-    if (!op.isMove() || x.getType() != op.getType() || !isOwnPlace(op.getAccess(0), op.getType(), op.getType()))
+    Value x = op.getMoved();
+    if (!x || x.getType() != op.getType() || !isOwnPlace(op.getAccess(0), op.getType(), op.getType()))
       return failure();
     Value whole = throughViews(x);
     bool isNeeded = !isa_and_nonnull<MapOp, KernelOpInterface>(whole.getDefiningOp()) || isResult(whole);
@@ -190,7 +190,7 @@ struct MoveToShape : OpRewritePattern<ReshapeOp> {
     std::optional<AffineMap> access = composed(move.getAccess(0), *outer, getSizes(op.getType()));
     if (!access || divisionsOf(*access) > divisionsOf(move.getAccess(0)))
       return failure();
-    rewriter.replaceOpWithNewOp<MapOp>(op, op.getType(), move.getInputs()[0], *access);
+    rewriter.replaceOpWithNewOp<MapOp>(op, op.getType(), move.getMoved(), *access);
     return success();
   }
 };

@@ -49,7 +49,7 @@ struct ReadTransposed : OpRewritePattern<ContractOp> {
       auto move = now.operands[i].getDefiningOp<MapOp>();
       if (!move || !move.isMove())
         continue;
-      Value from = move.getInputs()[0];
+      Value from = move.getMoved();
       auto order = axesAsTheyLie(move.getAccess(0), getSizes(typeOf(from)), getSizes(move.getType()));
       if (!order || (isLifted(move.getType()) && order->front() != 0))
         continue;
@@ -163,7 +163,7 @@ private:
       for (unsigned axis : order)
         turned.push_back(sizes[axis]);
       RankedTensorType type = withInOne(getTensorType(turned, map.getType().getElementType()));
-      return staysInKernel(maps.front(), typeOf(map.getInputs()[0]), type);
+      return staysInKernel(maps.front(), typeOf(map.getMoved()), type);
     }
 
     /// Whether the last index of an access depends on an axis, or the axis has one place.

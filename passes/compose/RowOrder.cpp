@@ -155,7 +155,7 @@ struct MapBeforeMove : OpRewritePattern<MapOp> {
     for (unsigned i : *operands) {
       if (RowMove::of(inputs[i]) != move)
         return failure();
-      inputs[i] = inputs[i].getDefiningOp<MapOp>().getInputs()[0];
+      inputs[i] = inputs[i].getDefiningOp<MapOp>().getMoved();
     }
     MapOp now = createMap(rewriter, op, move->before(getSizes(op.getType())), inputs, *operands);
     rewriter.replaceOp(op, createMove(rewriter, op.getLoc(), *move, now));
@@ -180,7 +180,7 @@ struct LayerBeforeMove : OpRewritePattern<ContractOp> {
     spec.lhs = move->before(spec.lhs);
     spec.result = ofResult.before(spec.result);
     auto type = getTensorType(ofResult.before(getSizes(op.getType())), op.getType().getElementType());
-    Value now = ContractOp::create(rewriter, op.getLoc(), type, op.getLhs().getDefiningOp<MapOp>().getInputs()[0],
+    Value now = ContractOp::create(rewriter, op.getLoc(), type, op.getLhs().getDefiningOp<MapOp>().getMoved(),
                                    op.getRhs(), spec.str(), NumericsAttr(), op.getBytes());
     rewriter.replaceOp(op, createMove(rewriter, op.getLoc(), ofResult, now));
     return success();
@@ -193,7 +193,7 @@ template <typename SourceOp> struct BehindMove : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
     std::optional<RowMove> move = RowMove::of(op);
-    auto source = move ? op.getInputs()[0].getDefiningOp<SourceOp>() : SourceOp();
+    auto source = move ? op.getMoved().getDefiningOp<SourceOp>() : SourceOp();
     if (!source || !wasMoved(source) || isMovedLater(op))
       return failure();
     Value now = moved(*move, source, op.getType(), rewriter);

@@ -11,6 +11,7 @@
 #include "passes/analysis/Views.h"
 #include "passes/plan/Arena.h"
 #include "passes/plan/Check.h"
+#include "runtime/schema/Limits.h"
 
 using namespace mlir;
 
@@ -144,49 +145,65 @@ private:
     return buffers.lookup(value);
   }
 
-  /// Checks what the runtime holds artifacts to: rows, or tasks, are counted in 31 bits.
-  LogicalResult checkCounts(plan::DispatchOp dispatch, plan::KernelOp kernel, const std::optional<Size> &rows) {
-    int64_t members = kernel.getLifted() ? *largest.of(kernel.membersSize()) : 1, most = INT32_MAX;
-    if (TargetTraits::of(module).schedulesTasks)
-      most = most / std::max<int64_t>(members, 1) * kernel.getSchedule()->getQuantum();
+  /// The tasks of a launch, of rows and members of which the runtime counts so many in a launch; none where blocks are
+  /// counted instead.
+  FailureOr<int64_t> tasksOf(plan::DispatchOp dispatch) {
+    plan::KernelOp kernel = dispatch.lookupKernel();
+    bool countsTasks = TargetTraits::of(module).schedulesTasks;
+    int64_t members = kernel.getLifted() ? *largest.of(kernel.membersSize()) : 1;
+    int64_t quantum = countsTasks ? kernel.getSchedule()->getQuantum() : 1;
+    int64_t most = countsTasks ? rt::kMaxTasks / std::max<int64_t>(members, 1) * quantum : rt::kMaxGrid[0];
+    std::optional<Size> rows = kernel.rowCount();
     if (std::optional<int64_t> wanted = rows ? largest.of(*rows) : std::nullopt; wanted && *wanted <= most)
-      return success();
+      return countsTasks ? members * llvm::divideCeilSigned(*wanted, quantum) : 0;
     return dispatch.emitError("a launch of ")
            << (rows ? rows->str() : "more than 2^63") << " rows of " << members << " members: at most " << most
            << " rows on " << stringifyTarget(getTarget(module)) << "; bind a smaller range with --dim";
   }
 
+  /// Side by side, as far as the runtime counts the tasks of a step.
   LogicalResult launchAll(ArrayRef<plan::DispatchOp> step) {
     SmallVector<plan::LaunchOp> launches;
-    for (plan::DispatchOp dispatch : step)
-      if (failed(launch(dispatch, launches)))
+    int64_t tasks = 0;
+    for (plan::DispatchOp dispatch : step) {
+      FailureOr<int64_t> its = tasksOf(dispatch);
+      if (failed(its))
         return failure();
-    if (launches.size() == 1)
-      return success();
+      if (tasks + *its > rt::kMaxTasks) {
+        putSideBySide(launches);
+        launches.clear();
+        tasks = 0;
+      }
+      launches.push_back(launch(dispatch));
+      tasks += *its;
+    }
+    putSideBySide(launches);
+    return success();
+  }
+
+  void putSideBySide(MutableArrayRef<plan::LaunchOp> launches) {
+    if (launches.size() < 2)
+      return;
     OpBuilder::InsertionGuard guard(builder);
     auto parallel = plan::ParallelOp::create(builder, launches.front().getLoc());
     Block *block = builder.createBlock(&parallel.getBody());
     for (plan::LaunchOp launch : launches)
       launch->moveBefore(block, block->end());
-    return success();
   }
 
-  LogicalResult launch(plan::DispatchOp dispatch, SmallVectorImpl<plan::LaunchOp> &launches) {
+  plan::LaunchOp launch(plan::DispatchOp dispatch) {
     plan::KernelOp kernel = dispatch.lookupKernel();
     SmallVector<Value> inputs;
     for (auto [index, input] : llvm::enumerate(dispatch.getInputs()))
       inputs.push_back(operand(kernel, index, input));
     auto outputs = llvm::map_to_vector(dispatch.getResults(), [&](Value result) { return buffers.lookup(result); });
 
-    std::optional<Size> rows = kernel.rowCount();
-    if (failed(checkCounts(dispatch, kernel, rows)))
-      return failure();
     Value tickets;
     if (kernel.hasHeads()) // one a row tile, counted by the tasks that have finished it; a tile has at least a row
-      tickets = buffer(plan::Space::state, RankedTensorType::get({*largest.of(*rows)}, builder.getI32Type()), {});
-    launches.push_back(plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), inputs, outputs,
-                                              tickets, largest.chunk && timeline.fromHeadsOn.contains(dispatch)));
-    return success();
+      tickets = buffer(plan::Space::state,
+                       RankedTensorType::get({*largest.of(*kernel.rowCount())}, builder.getI32Type()), {});
+    return plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), inputs, outputs, tickets,
+                                  largest.chunk && timeline.fromHeadsOn.contains(dispatch));
   }
 };
 

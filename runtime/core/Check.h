@@ -13,14 +13,12 @@
 namespace tutti::rt {
 
 static_assert(kMaxRank == TUTTI_MAX_RANK);
-/// Tasks of a step: the thread pool counts them in 31 bits.
-inline constexpr int64_t kMaxTasks = INT32_MAX;
 /// Bytes of all that a session writes: fewer than there are addresses, so that sums of two such numbers are numbers.
 inline constexpr uint64_t kMaxMemory = uint64_t(1) << 46;
 /// What every CUDA device has, "CUDA C++ Programming Guide", Technical Specifications per Compute Capability; of the
 /// cluster, what the driver takes.
-inline constexpr int64_t kMaxCluster = 16, kMaxGrid[3] = {INT32_MAX, 65535, 65535}, kMaxBlock[3] = {1024, 1024, 64},
-                         kMaxBlockThreads = 1024, kMaxShared = 227 << 10;
+inline constexpr int64_t kMaxCluster = 16, kMaxBlock[3] = {1024, 1024, 64}, kMaxBlockThreads = 1024,
+                         kMaxShared = 227 << 10;
 
 /// Bits of one element; 0 for none and string.
 uint32_t bitsOf(fb::DType dtype);

@@ -123,6 +123,14 @@ private:
     return TUTTI_OK;
   }
 
+  /// The most active members that a set has.
+  int64_t mostMembers(uint32_t set) const {
+    for (uint32_t i = 1; set > 0 && i < numSizes; ++i)
+      if (program.sizes()->Get(i)->kind() == fb::SizeKind::active && program.sizes()->Get(i)->source() == set)
+        return hi[i];
+    return hi[0];
+  }
+
   bool isMultiple(const fb::Extent *extent, int64_t of) const {
     if (!extent)
       return true;
@@ -341,7 +349,7 @@ private:
     int64_t tasks; // counted in 64 bits, too
     if (i != tasksOf)
       tasksSoFar = 0, tasksOf = i;
-    if (!checkedMul(l.lifted() ? hi[0] : 1, divideCeil(rows, l.row_quantum()), tasks) ||
+    if (!checkedMul(l.lifted() ? mostMembers(l.set()) : 1, divideCeil(rows, l.row_quantum()), tasks) ||
         !checkedAdd(tasksSoFar, tasks, tasksSoFar) || tasksSoFar > kMaxTasks)
       return bad("step", i, "has more tasks than %lld", (long long)kMaxTasks);
     return TUTTI_OK;

@@ -14,6 +14,9 @@ inline constexpr uint32_t kMaxPorts = 4096, kMaxSizes = 64;
 inline constexpr uint32_t kMaxRank = 16;
 /// A launch has so many arguments and geometries beside the first, a kernel so many images.
 inline constexpr uint32_t kMaxArgs = 4096, kMaxAlternatives = 16, kMaxImages = 256;
+/// What a CPU's threads share of a step, and the blocks of a CUDA launch along each dimension ("CUDA C++ Programming
+/// Guide", Technical Specifications per Compute Capability): both are counted in 31 bits.
+inline constexpr int64_t kMaxTasks = INT32_MAX, kMaxGrid[3] = {INT32_MAX, 65535, 65535};
 /// Bytes: of a CPU's thread in a launch; of tables of weights' addresses; of the parameters of a CUDA kernel, which is
 /// what every driver takes ("CUDA C++ Programming Guide", Technical Specifications per Compute Capability).
 inline constexpr uint64_t kMaxScratch = uint64_t(1) << 28, kMaxTables = uint64_t(1) << 30;

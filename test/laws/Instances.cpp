@@ -49,6 +49,7 @@ static std::vector<Instance> table() {
       {"?x3x6", "3x6x18", "bhk,hkn->bhn"},
       {"4x2x3x6", "2x6x1", "abck,bkn->abcn"},
       {"17x20", "1x20", "bk,nk->bn"},
+      {"20", "20", "k,k->"},
       {"19x300", "300x21", "bk,kn->bn", "f64"},
       {"2x9x21", "2x37x21", "bsk,btk->bst", "f64"},
       {"3x5", "3x5x67", "bk,bkt->bt", "f64"},

@@ -13,6 +13,17 @@ func.func private @main(tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
+func.func @main(%x: tensor<4xf32>) -> ((tensor<4xf32>) -> tensor<4xf32>) {
+  // expected-error@+1 {{'func.constant' op is no op that a model is made of}}
+  %f = func.constant @f : (tensor<4xf32>) -> tensor<4xf32>
+  return %f : (tensor<4xf32>) -> tensor<4xf32>
+}
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
 // expected-error@+1 {{an argument of function @main: a value of type i32, expected a ranked tensor}}
 func.func @main(%x: i32) -> i32 {
   return %x : i32

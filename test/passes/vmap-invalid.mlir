@@ -2,8 +2,9 @@
 
 // expected-error@+1 {{function @f calls itself, which has no vmap rule}}
 func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
-  %0 = func.call @f(%x) : (tensor<2xf32>) -> tensor<2xf32>
-  return %0 : tensor<2xf32>
+  %0 = tutti.vmap @f(%x) in [-1] out [0] size 1 : (tensor<2xf32>) -> tensor<1x2xf32>
+  %1 = tutti.reshape %0 : tensor<1x2xf32> -> tensor<2xf32>
+  return %1 : tensor<2xf32>
 }
 
 // -----

@@ -141,21 +141,6 @@ module attributes {tutti.members = 2 : i64} {
 
 // -----
 
-// A plain call is the same without an axis.
-func.func private @g(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = tutti.exp %x : tensor<4xf32>
-  return %0 : tensor<4xf32>
-}
-// CHECK-LABEL: func.func @call
-func.func @call(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // CHECK-NEXT: tutti.exp
-  // CHECK-NEXT: return
-  %0 = func.call @g(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  return %0 : tensor<4xf32>
-}
-
-// -----
-
 // Groups of unequal members are lifted apart, each over its part of the active members; heads see all of them.
 module attributes {tutti.members = 3 : i64, tutti.groups = [array<i64: 0, 2>, array<i64: 1>]} {
   tutti.param per_member @p0 : tensor<4xf32>

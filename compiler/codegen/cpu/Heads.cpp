@@ -15,7 +15,7 @@ public:
         answerElement(StepEmitter::elementOf(head.getResult())), bytes(storageBytes(element)) {}
 
   void emit() {
-    bool byRow = head.getKind() == HeadKind::vote && isa<FloatType>(element);
+    bool byRow = head.votesByScores();
     code.loop(code.num(0), place.rows, 1, [&](Value local) {
       row = code.add(place.firstRow, local);
       if (byRow)

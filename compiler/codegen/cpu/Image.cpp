@@ -212,25 +212,29 @@ static llvm::Expected<CpuImage> readImage(const llvm::MemoryBuffer &linked, Arra
   CpuImage image;
   for (const llvm::object::SectionRef &section : file->sections()) {
     auto name = section.getName();
-    if (!name || *name != ".image")
+    if (!name)
+      return internalError(llvm::toString(name.takeError()));
+    if (*name != ".image")
       continue;
     auto contents = section.getContents();
     if (!contents)
       return internalError(llvm::toString(contents.takeError()));
     image.bytes = contents->str();
   }
-  image.offsets.assign(kernels.size(), ~0ull);
+  llvm::StringMap<uint64_t> offsets;
   for (const llvm::object::ELFSymbolRef symbol : file->symbols()) {
     auto name = symbol.getName();
     auto value = symbol.getValue();
-    if (!name || !value)
-      return internalError("unreadable symbol");
-    auto place = llvm::find(kernels, *name);
-    if (place != kernels.end())
-      image.offsets[place - kernels.begin()] = *value;
+    if (llvm::Error error = llvm::joinErrors(name.takeError(), value.takeError()))
+      return internalError(llvm::toString(std::move(error)));
+    offsets[*name] = *value;
   }
-  if (llvm::is_contained(image.offsets, ~0ull))
-    return internalError("a kernel is missing from the image");
+  for (const std::string &kernel : kernels) {
+    auto place = offsets.find(kernel);
+    if (place == offsets.end())
+      return internalError("the kernel " + kernel + " is missing from the image");
+    image.offsets.push_back(place->second);
+  }
   return image;
 }
 

@@ -36,7 +36,7 @@ static std::string answer(KernelText &k, HeadOp head) {
               y = k.view(head.getResult());
   std::string at = formatv("t.{0}[((m * totalRows) + t.firstRow + row) * {1} + column]", x, columns);
   std::string of = formatv("    const auto of = [&](int m) -> {0} {{ return {1}; };\n", own, at);
-  bool byRow = head.getKind() == HeadKind::vote && isa<FloatType>(element);
+  bool byRow = head.votesByScores();
   if (byRow) // each member votes for the place of its largest value
     of =
         formatv("    const auto of = [&](int m) {{ return placeOfLargest(int({0}), [&](int column) {{ return {1}({2}); "

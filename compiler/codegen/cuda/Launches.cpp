@@ -4,6 +4,7 @@
 #include "Contraction.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Target.h"
+#include "runtime/schema/Limits.h"
 
 using namespace mlir;
 
@@ -50,7 +51,7 @@ public:
     bool atOnce = launch.getWhole() == plan::LaunchOp(parts.front()).getWhole() &&
                   (!program.getChunk() || other.getLifted() == kernel.getLifted());
     return atOnce && other.getFamily() == kernel.getFamily() && threads && itsThreads == threads &&
-           words + int64_t(launch.getNumOperands()) <= mostLaunchWords && blocks + blocksOf(launch) <= INT32_MAX;
+           words + int64_t(launch.getNumOperands()) <= mostLaunchWords && blocks + blocksOf(launch) <= rt::kMaxGrid[0];
   }
   void add(plan::LaunchOp launch) {
     parts.push_back(launch);
@@ -76,7 +77,7 @@ private:
   /// 16. If the rows are a product of sizes, tiles are counted per element of all sizes but one (Extents::tiles).
   int64_t blocksOf(plan::LaunchOp launch) {
     auto mostOf = [&](StringRef symbol) { return program.mostOf(symbol); };
-    auto most = [](std::optional<int64_t> count) { return std::min<int64_t>(count.value_or(INT32_MAX), INT32_MAX); };
+    auto most = [](std::optional<int64_t> count) { return std::min(count.value_or(rt::kMaxGrid[0]), rt::kMaxGrid[0]); };
     plan::KernelOp kernel = launch.lookupKernel();
     Size size = *kernel.rowCount();
     int64_t rows = most(size.at(mostOf));

@@ -124,10 +124,9 @@ LogicalResult HeadOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
 }
 
 /// A vote of scores mixes the last axis: members vote by the place of the largest along it.
-Sizes HeadOp::mixedSizes() {
-  bool ofScores = getKind() == HeadKind::vote && isa<FloatType>(typeOf(getX()).getElementType());
-  return ofScores ? Sizes{getSizes(typeOf(getX())).back()} : Sizes();
-}
+Sizes HeadOp::mixedSizes() { return votesByScores() ? Sizes{getSizes(typeOf(getX())).back()} : Sizes(); }
+
+bool HeadOp::votesByScores() { return getKind() == HeadKind::vote && isa<FloatType>(typeOf(getX()).getElementType()); }
 
 bool HeadOp::comparesElements() { return true; }
 

@@ -87,6 +87,10 @@ def Tutti_HeadOp : Tutti_Op<"head", [
   }];
   let arguments = (ins Tutti_HeadKindAttr:$kind, Tutti_Tensor:$x, OptionalAttr<F64Attr>:$q);
   let results = (outs Tutti_Tensor:$result);
+  let extraClassDeclaration = [{
+    /// Whether it is a vote of floats, the scores along the last axis.
+    bool votesByScores();
+  }];
   let assemblyFormat = "`` $kind $x (`at` $q^)? attr-dict `:` type($x)";
 }
 

@@ -18,11 +18,13 @@ void MapOp::build(OpBuilder &builder, OperationState &state, Value x) {
   build(builder, state, typeOf(x), x, builder.getMultiDimIdentityMap(typeOf(x).getRank()));
 }
 
-bool MapOp::isMove() {
+Value MapOp::getMoved() {
   Block &block = getBody().front();
-  return getInputs().size() == 1 && block.without_terminator().empty() &&
-         block.getTerminator()->getOperand(0) == block.getArgument(0) &&
-         typeOf(getInputs()[0]).getElementType() == getType().getElementType(); // not where a sign is gained or lost
+  bool moves =
+      getInputs().size() == 1 && block.without_terminator().empty() &&
+      block.getTerminator()->getOperand(0) == block.getArgument(0) &&
+      typeOf(getInputs()[0]).getElementType() == getType().getElementType(); // not where a sign is gained or lost
+  return moves ? getInputs()[0] : Value();
 }
 
 LogicalResult MapOp::lift(LiftContext &context) {

@@ -36,8 +36,9 @@ def Tutti_MapOp : Tutti_AnyOp<"map", [
     ::mlir::AffineMap getAccess(unsigned operand) {
       return ::llvm::cast<::mlir::AffineMapAttr>(getMaps()[operand]).getValue();
     }
-    /// Whether it computes nothing: each element is one of its only operand's.
-    bool isMove();
+    /// The operand of a map that computes nothing: each element is one of its only operand's. Null of any other map.
+    ::mlir::Value getMoved();
+    bool isMove() { return getMoved() != nullptr; }
   }];
   let assemblyFormat = "$inputs $maps attr-dict-with-keyword `:` functional-type($inputs, results) $body";
   let hasVerifier = 1;

@@ -314,6 +314,9 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
   ValueRange operands = op.getOperands();
   if (operands.empty())
     return misfit(location, name, "expected at least one operand");
+  for (Type given : operands.getTypes()) // types are inferred before operands' are checked
+    if (!isa<RankedTensorType>(given))
+      return misfit(location, name, "expected ranked tensors, got ", given);
   auto type = typeOf(operands.front());
   int64_t axis = op.getAxis();
   if (axis < 0 || axis >= type.getRank())

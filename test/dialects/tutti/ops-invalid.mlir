@@ -305,6 +305,14 @@ func.func @concat_axis(%x: tensor<2xf32>) {
 
 // -----
 
+func.func @concat_vector(%x: tensor<2xf32>, %y: vector<2xf32>) {
+  // expected-error@+1 {{'tutti.concat' expected ranked tensors, got 'vector<2xf32>'}}
+  %0 = tutti.concat %x, %y axis 0 : tensor<2xf32>, vector<2xf32>
+  return
+}
+
+// -----
+
 func.func @concat_nothing() {
   // expected-error@+2 {{'tutti.concat' expected at least one operand}}
   // expected-error@+1 {{'tutti.concat' op failed to infer returned types}}

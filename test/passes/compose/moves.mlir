@@ -309,3 +309,15 @@ func.func @windows(%x: tensor<?x10x20xf32, #tutti.sizes<batch>>)
   %3 = tutti.contract %1, %many "bsk,kn->bsn" : tensor<?x18x30xf32, #tutti.sizes<batch>>, tensor<30x16xf32>
   return %2, %3 : tensor<?x18x8xf32, #tutti.sizes<batch>>, tensor<?x18x16xf32, #tutti.sizes<batch>>
 }
+
+// -----
+
+// A map without operands is no move.
+// CHECK-LABEL: func.func @nothing
+func.func @nothing() -> tensor<f32> {
+  // CHECK: tutti.map
+  // CHECK: arith.divf
+  %0 = tutti.constant dense<1.25> : tensor<f32>
+  %1 = tutti.div %0, %0 : tensor<f32>, tensor<f32>
+  return %1 : tensor<f32>
+}
