@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sums that are not finite, of a product whose quick way is for what is: made again, by the way that is for all.
+// Recomputes the sums of a pass that are not finite, by the slower split that handles every float (product.cuh).
 #pragma once
 
 #include "tutti/product.cuh"
@@ -10,7 +10,8 @@
 
 namespace tutti {
 
-/// Whether all of a lane's sums of a pass are: 0 times them is 0 then. Four chains, as none of it waits for memory.
+/// Whether all of a lane's sums of a pass are finite: then 0 times each of them is 0. The chains are four, since only
+/// their own latency counts: nothing here waits for memory.
 template <class L> __device__ __forceinline__ bool areFinite(const typename L::Sums &sums) {
   float zero[4] = {};
 #pragma unroll
@@ -25,7 +26,7 @@ template <class L> __device__ __forceinline__ bool areFinite(const typename L::S
   return (zero[0] + zero[1]) + (zero[2] + zero[3]) == 0;
 }
 
-/// Of a warp's tiles of a pass, where tile `i` of those that it may have lies; that of the first, if it has no such.
+/// The index of tile `i`, of up to `most` a panel, among a warp's tiles of a pass; 0 if the warp has no such tile.
 template <class L> __device__ __forceinline__ int placeOf(const typename L::Share &share, int i) {
   if constexpr (L::Tile::wide) {
     int panel = i / L::most, tile = i % L::most, all = share.tiles[0];
@@ -35,9 +36,9 @@ template <class L> __device__ __forceinline__ int placeOf(const typename L::Shar
   }
 }
 
-/// A warp's sums of a pass once more, from memory that the ring has left behind: all its rows times its panels,
-/// whatever slice of the k it had: of slices, of which its threads have four rows, of the 16 that these are of. Finite
-/// sums have the same bits as before. Tile after tile, as registers are few beside what the kernel holds.
+/// Recomputes a warp's sums of a pass over all k, from the weights and rows in memory, as the ring has moved on. With
+/// slices, a warp's threads own four rows; the warp recomputes the 16 rows that contain them. Finite sums keep their
+/// bits. It goes tile by tile, since few registers are free beside what the kernel holds.
 template <class L>
 __device__ __forceinline__ void multiplyAgain(const Layer &layer, int pass, const typename L::Share &share,
                                               typename L::Sums &sums) {
@@ -45,9 +46,9 @@ __device__ __forceinline__ void multiplyAgain(const Layer &layer, int pass, cons
   using Math = typename L::Math::All;
   using All = typename L::template By<Math>;
   constexpr int rowTiles = Tile::slices == 1 ? Tile::rowTiles : 1, most = L::most,
-                columns = Tile::warpPanels * most; // tiles of them
+                columns = Tile::warpPanels * most; // in tiles
   const Stages<Math, Tile> stages(layer, pass);
-  float made[rowTiles * columns][4] = {}; // 16 rows by eight columns each, the next one always behind the others
+  float made[rowTiles * columns][4] = {}; // 16 rows by eight columns each; the newest is shifted in at the end
 #pragma unroll 1
   for (int tile = 0; tile < rowTiles * columns; ++tile) {
     int m = Tile::slices == 1 ? tile / columns : Tile::slice() / 4, j = placeOf<L>(share, tile % columns);
@@ -90,9 +91,9 @@ __device__ __forceinline__ void multiplyAgain(const Layer &layer, int pass, cons
 #pragma unroll
       for (int e = 0; e < 4; ++e)
         sums.of[tile % columns / most][tile / columns][tile % most][e] = made[tile][e];
-  } else { // to the thread whose row and columns they are
+  } else { // hand each sum to the thread that owns its row and columns
     const OwnSums<L> mine;
-    const int from = mine.row % 8 * 4 + mine.place / 2, half = mine.row / 8 % 2; // the latter of the whole warp
+    const int from = mine.row % 8 * 4 + mine.place / 2, half = mine.row / 8 % 2; // uniform in a warp
 #pragma unroll
     for (int j = 0; j < columns; ++j) {
       const float left = __shfl_sync(0xffffffff, half ? made[j][2] : made[j][0], from),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cp.async: copies from global to shared memory that happen while the thread goes on, by the names of
-// cuda_pipeline_primitives.h. Before sm_80 they are plain copies.
+// Asynchronous copies from global to shared memory (cp.async), by the names of cuda_pipeline_primitives.h. Before sm_80
+// they are plain copies.
 #pragma once
 
 #include "tutti/memory.cuh"
@@ -33,7 +33,7 @@ __device__ __forceinline__ void __pipeline_commit() {
 #endif
 }
 
-/// Waits until all but this thread's last `prior` groups have happened; a constant, 0 to 7.
+/// Waits until all of this thread's groups but the last `prior`, a constant from 0 to 7, are complete.
 __device__ __forceinline__ void __pipeline_wait_prior(int prior) {
 #if TUTTI_CAPABILITY >= 80
   switch (prior) {

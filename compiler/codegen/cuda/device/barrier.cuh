@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Named barriers, for parts of a block; and from sm_90 on mbarriers, which lie in shared memory and also count bytes
-// that copies bring.
+// Named barriers for parts of a block; from sm_90 on also mbarriers, which lie in shared memory and count the bytes of
+// copies, too.
 #pragma once
 
 #include "tutti/memory.cuh"
@@ -16,21 +16,22 @@ __device__ __forceinline__ void barrierSync(int id, int threads TUTTI_AND_WHERE)
 #endif
 }
 
-/// Who meets at which; each kernel's warps by rows or its groups of slices, and its warpgroups' columns.
+/// Ids of the named barriers: the task's threads have one, each row of warps or each group of slices, and each
+/// warpgroup.
 struct NamedBarriers {
   static constexpr int task = 1, rows = 2, mostRows = 4, groups = 2, mostGroups = 4, columns = 6, mostColumns = 10;
 };
 
-// The warps that work on a block's task are even in number. One more brings them what they multiply (bulk_ring.cuh),
-// the last, or of warpgroups, of which two work or three, the first of one more.
+// An even number of warps works on a block's task. One more warp brings what they multiply (bulk_ring.cuh): the block's
+// last, or beside two or three warpgroups the first of a further warpgroup.
 
-/// How many threads of a block of so many work on its task, the first ones (CudaGeometry::tasksOf).
+/// The number of threads that work on the task of a block of `threads`; they are the first (CudaGeometry::tasksOf).
 __device__ constexpr int taskThreadsOf(unsigned threads) {
   return int(threads >= 384 ? threads - 128 : threads / 64 * 64);
 }
 __device__ __forceinline__ int taskThreads() { return taskThreadsOf(blockDim.x); }
 
-/// Those threads meet.
+/// Synchronizes the task's threads.
 __device__ __forceinline__ void taskSync(TUTTI_WHERE) {
   barrierSync(NamedBarriers::task, taskThreads() TUTTI_AND_THERE);
 }
@@ -38,9 +39,10 @@ __device__ __forceinline__ void taskSync(TUTTI_WHERE) {
 } // namespace tutti
 
 // An mbarrier is an element of a Shared<uint64_t> that nothing else touches, `&b[i]` below. Its phases are 0, 1, 2 ...;
-// a phase ends when as many arrivals have come as mbarrierInit() said and all bytes that were expected in it. Who waits
-// for phase n says its parity, n % 2: the wait is over when that phase has ended, so it must be the present phase or
-// the one before. What came before an arrival is visible after the wait, copies' bytes too. (PTX ISA, "mbarrier".)
+// a phase ends when the arrivals that mbarrierInit() announced and all bytes that were expected in it have come. A
+// thread waits for phase n by its parity, n % 2: the wait is over when that phase has ended, so it must be the current
+// phase or the one before. What precedes an arrival is visible after the wait, including the bytes of copies. (PTX ISA,
+// "mbarrier".)
 
 #if TUTTI_CAPABILITY >= 90
 #if TUTTI_ON_DEVICE
@@ -50,42 +52,40 @@ namespace tutti {
 __device__ __forceinline__ unsigned sharedAddress(const void *pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
-/// An mbarrier by its address in shared memory, however it is given.
+/// An mbarrier's address in shared memory, from a pointer or from the address itself.
 struct MbarrierAddress {
   unsigned at;
   __device__ __forceinline__ MbarrierAddress(const uint64_t *barrier) : at(sharedAddress(barrier)) {}
   __device__ __forceinline__ MbarrierAddress(unsigned at) : at(at) {}
 };
 
-/// By one thread, once in the life of the block: each phase has `count` arrivals.
+/// Called by one thread, once in the life of the block: each phase expects `count` arrivals.
 __device__ __forceinline__ void mbarrierInit(MbarrierAddress barrier, int count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier.at), "r"(count) : "memory");
 }
 
-/// By the thread that has initialised, before the __syncthreads() or clusterSync() that tells the others: now copies in
-/// bulk may count on the barriers too.
+/// Called by the thread that has initialised, before the __syncthreads() or clusterSync() that tells the others: from
+/// then on bulk copies, too, may use the barriers.
 __device__ __forceinline__ void mbarrierInitFence() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/// One arrival.
 __device__ __forceinline__ void mbarrierArrive(MbarrierAddress barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier.at) : "memory");
 }
 
-/// `count` arrivals.
 __device__ __forceinline__ void mbarrierArriveTimes(MbarrierAddress barrier, int count) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(barrier.at), "r"(count) : "memory");
 }
 
-/// One arrival, and the phase ends only when `bytes` more have come by copies in bulk.
+/// Arrives once; the phase ends only when `bytes` more have come by bulk copies.
 __device__ __forceinline__ void mbarrierExpect(MbarrierAddress barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier.at), "r"(bytes) : "memory");
 }
 
-/// Waits for the end of the present or last phase of this parity. A try gives up after a while that the hardware
-/// decides.
+/// Waits for the end of the current or the previous phase, whichever has this parity. A single try gives up after a
+/// time that the hardware decides.
 #define TUTTI_MBARRIER_WAIT(NAME, ORDER)                                                                               \
   __device__ __forceinline__ void NAME(MbarrierAddress barrier, int parity) {                                          \
     int over;                                                                                                          \
@@ -101,9 +101,9 @@ __device__ __forceinline__ void mbarrierExpect(MbarrierAddress barrier, int byte
     while (!over);                                                                                                     \
   }
 TUTTI_MBARRIER_WAIT(mbarrierWait, "")
-/// The same, where stores of other blocks of the cluster to shared memory are what is waited for (cluster.cuh). A wait
-/// that acquires all that they did empties the first cache; of a fence of shared memory alone PTX knows since 8.6,
-/// which CUDA 13 has for certain.
+/// mbarrierWait() for stores of other blocks of the cluster to shared memory (cluster.cuh). A wait that acquires
+/// everything they did would invalidate the L1 cache; PTX has a fence of shared memory alone since 8.6, which CUDA 13
+/// has for certain.
 #if __CUDACC_VER_MAJOR__ >= 13
 TUTTI_MBARRIER_WAIT(mbarrierAwaitPeers, ".relaxed.cluster")
 __device__ __forceinline__ void mbarrierWaitForPeers(MbarrierAddress barrier, int parity) {
@@ -115,12 +115,12 @@ TUTTI_MBARRIER_WAIT(mbarrierWaitForPeers, ".acquire.cluster")
 #endif
 #undef TUTTI_MBARRIER_WAIT
 
-/// One arrival of this thread, when the copies that it asked for by __pipeline_memcpy_async have come. Only they are
-/// visible after the wait, not what else the thread did.
+/// Arrives once for this thread, when its copies by __pipeline_memcpy_async are complete. Only these are visible after
+/// the wait, not the thread's other writes.
 __device__ __forceinline__ void copyAsyncArrive(MbarrierAddress barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier.at) : "memory");
 }
-/// The same, of one arrival more than the phase would have.
+/// The same as an arrival beyond the count of the phase.
 __device__ __forceinline__ void copyAsyncArriveToo(MbarrierAddress barrier) {
   asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" ::"r"(barrier.at) : "memory");
 }

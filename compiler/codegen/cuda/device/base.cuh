@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What every header of kernel text stands on: integers, and on the host the words that CUDA's compiler knows by itself.
+// Basics of all headers of kernel text: integers, and on the host the words that CUDA's compiler knows by itself.
 #pragma once
 
 #include "tutti/integers.cuh"
@@ -27,7 +27,7 @@ template <class T> struct IsSame<T, T> {
 template <class T> struct SameType {
   using Type = T;
 };
-/// T, where the compiler must not deduce it.
+/// T as a parameter's type from which the compiler must not deduce it.
 template <class T> using Same = typename SameType<T>::Type;
 
 } // namespace tutti

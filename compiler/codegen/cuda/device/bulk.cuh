@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Copies in bulk from global to shared memory, from sm_90 on: one thread asks for kilobytes, an mbarrier counts them.
+// Bulk copies from global to shared memory, from sm_90 on: one thread issues kilobytes, an mbarrier counts them.
 #pragma once
 
 #include "tutti/barrier.cuh"
@@ -7,10 +7,10 @@
 #if TUTTI_CAPABILITY >= 90
 
 // bulkCopy(&s[i], &x[j], bytes, &b[k]): `bytes` and both addresses are multiples of 16. The bytes are visible to
-// whoever has waited for the phase of b[k] that expects them (mbarrierExpect); until then nobody touches the
-// destination or writes to the source, and the block does not end. Who has read or written the destination's former
-// contents must have arrived somewhere that the asking thread has waited for, and one of them passed a bulkFence(): who
-// accessed before it arrived, or who asks after it waited.
+// threads that have waited for the phase of b[k] that expects them (mbarrierExpect); until then nobody touches the
+// destination or writes to the source, and the block does not end. Every thread that accessed the destination's former
+// contents must have arrived somewhere that the issuing thread has waited for, with a bulkFence() either before its
+// arrival or after that wait.
 
 #if TUTTI_ON_DEVICE
 
@@ -25,9 +25,9 @@ __device__ __forceinline__ void bulkCopy(void *to, const void *from, int bytes, 
   bulkCopy(sharedAddress(to), from, bytes, sharedAddress(barrier));
 }
 
-/// Where ordinary reads or writes have been before, copies in bulk, which go through another proxy, may follow only
-/// behind this fence: by the thread that accessed, or by the one that asks for the copies, once it has met those. (PTX
-/// ISA, "Async proxy"; barriers alone order nothing between the two.)
+/// Orders ordinary accesses before bulk copies, which go through another proxy: barriers alone order nothing between
+/// the two (PTX ISA, "Async proxy"). The thread that accessed executes it, or the one that issues the copies, after
+/// synchronizing with the former.
 __device__ __forceinline__ void bulkFence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 } // namespace tutti
@@ -54,8 +54,8 @@ inline void bulkFence(TUTTI_WHERE) { emulator().proxyFence(false, where); }
 #endif
 namespace tutti {
 
-/// Mbarriers side by side in shared memory, from byte `offset` on: those functions, by numbers. A thread that has these
-/// keeps the address, which it would look up again for each call.
+/// Mbarriers side by side in shared memory, from byte `offset` on, for the functions above by index. The thread keeps
+/// their address in a register, as it would compute it again for each call.
 class Mbarriers {
 public:
 #if TUTTI_ON_DEVICE
@@ -64,7 +64,7 @@ public:
     asm volatile("" : "+r"(first));
   }
   __device__ __forceinline__ unsigned operator[](int i) const { return first + i * 8; }
-  /// To byte `to` of shared memory, counted by mbarrier i.
+  /// Copies to byte `to` of shared memory; mbarrier i counts the bytes.
   template <class T> __device__ __forceinline__ void copy(int i, int to, const T *from, int bytes) const {
     bulkCopy(first - offset + to, from, bytes, (*this)[i]);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The ring of stages (ring.cuh) by copies in bulk and mbarriers, from sm_90 on.
+// The ring of stages (ring.cuh) by bulk copies and mbarriers, from sm_90 on.
 #pragma once
 
 #include "tutti/bulk.cuh"
@@ -10,19 +10,19 @@
 
 namespace tutti {
 
-/// A stage's weights come by one copy in bulk, or one for each 16 k where the block has not all panels of their band,
-/// its rows, if it has any, `rowUnit` floats at a time by cp.async (0: it has none): of rows a stage has little of
-/// each, and a copy in bulk takes its turn whoever asks for it. Two barriers a stage lie before the ring, in
-/// `barrierBytes`: `full` counts bytes and who asked for them, `empty` warps. Of warpgroups with a producer a pass'
-/// first stage also brings Layer::own, by cp.async, to one of some places before these barriers, of which each has a
-/// barrier more that counts the warps that have read it.
+/// One bulk copy brings a stage's weights, or one for each 16 k where the block does not have all panels of their band.
+/// Rows, if a stage has any, come by cp.async, `rowUnit` floats at a time (0: no rows): a stage has few bytes of each
+/// row, and bulk copies are issued one after the other whichever lane issues them. Two barriers a stage lie before the
+/// ring, in `barrierBytes`: `full` counts bytes and the threads that issued copies, `empty` counts warps. With
+/// warpgroups and a producer, a pass' first stage also brings Layer::own, by cp.async, to one of `places` places before
+/// these barriers; each place has one more barrier, which counts the warps that have read it.
 ///
-/// With a producer a warp beside the others asks for all of it, as far ahead as stages are free, and the others only
-/// wait for what they need: the block's last one, or of four more the first, so that these, a warpgroup, can give
-/// registers away; of rows each of the four asks for some, as one takes longer for those of a stage than tensor cores.
-/// Without one (where a ninth warp would take registers from the others) each warp that takes a stage asks for another,
-/// one that was left a turn ago, so that nobody waits for the slowest: all of them for rows, and for weights one after
-/// the other.
+/// With a producer, a warp beside the others issues all copies, as far ahead as stages are free, and the others only
+/// wait for what they need. It is the block's last warp, or the first of four more warps, which as a warpgroup can give
+/// registers away; all four copy rows, as one would take longer for a stage's rows than the tensor cores for the stage.
+/// Without a producer (where a ninth warp would take registers from the others) each warp that takes a stage issues
+/// copies into a stage that was left a turn ago, so that nobody waits for the slowest: all warps copy rows, and they
+/// take turns to copy weights.
 template <class Math, class Tile, int depth, int stageBytes, int offset, int barrierBytes, int rowUnit,
           int producerWarps, int places, class Members, class LayerOf>
 class BulkRing {
@@ -78,14 +78,14 @@ public:
       for (int i = 0; i < (depth > 2 ? depth - 2 : 1); ++i)
         bringNext();
   }
-  /// Where the next stage lies, once all of it is there.
+  /// Waits for the next stage; returns its byte offset in shared memory.
   __device__ __forceinline__ int take() {
     if constexpr (!producer)
       bringNext();
     mbarrierWait(barriers[taken], takenRound);
     return offset + taken * stageBytes;
   }
-  /// The same of the stage behind it, before that one is left.
+  /// The same for the stage behind it, before that one is left.
   __device__ __forceinline__ int takeNext() {
     static_assert(producer || depth > 2, "who has not left a stage asks for none to take its place");
     if constexpr (!producer)
@@ -95,9 +95,9 @@ public:
     mbarrierWait(barriers[next], takenRound ^ last);
     return offset + next * stageBytes;
   }
-  /// This warp has read what it needs of the first stage that it has not left.
+  /// Says that this warp has read what it needs of the first stage that it has not left.
   __device__ __forceinline__ void leave() {
-    __syncwarp(); // all its lanes have
+    __syncwarp(); // all its lanes have read
     if (isFirst) {
       mbarrierArrive(barriers[depth + taken]);
     }
@@ -106,11 +106,12 @@ public:
     takenRound ^= last;
   }
 
-  /// Byte of the floats of a pass' columns, from the block's first one on; behind the pass' first stage.
+  /// The byte offset of a pass' columns in shared memory, from the block's first one on; valid once the pass' first
+  /// stage is taken.
   __device__ __forceinline__ int columnsAt() const { return columnPlaces + columnsTaken * Tile::passColumns * 4; }
-  /// This warp has read what it needs of them.
+  /// Says that this warp has read what it needs of them.
   __device__ __forceinline__ void leaveColumns() {
-    __syncwarp(); // all its lanes have
+    __syncwarp(); // all its lanes have read
     if (isFirst) {
       mbarrierArrive(barriers[2 * depth + columnsTaken]);
     }
@@ -119,8 +120,9 @@ public:
 
 private:
   static constexpr bool streams = rowUnit > 0, bringsColumns = places > 0;
-  /// A thread's, once a producer's warpgroup has given those away that it does not need, of the 168 or 128 that three
-  /// or four warpgroups have. With more than 208 NVRTC 13 has more values of 16-bit products at a time, and spills.
+  /// Registers of a thread once the producer's warpgroup has given away what it does not need of the 168 or 128 that a
+  /// thread of three or four warpgroups has. With more than 208, NVRTC 13 keeps more values of 16-bit products at a
+  /// time, and spills.
   static constexpr int producersRegisters = 40, workersRegisters = Tile::threads != 256          ? 152
                                                                    : Tile::wide && Math::chunked ? 232
                                                                                                  : 208;
@@ -138,7 +140,7 @@ private:
     if (!ahead.isOver())
       bring();
   }
-  /// By all lanes of a producer, or by all warps.
+  /// Issues the copies of the next stage. Called by all lanes of a producer, or by all warps.
   __device__ __forceinline__ void bring() {
     ahead.begin();
     const Stages<Math, Tile> &stages = ahead.stages;
@@ -146,8 +148,8 @@ private:
     int from = ahead.from, at = offset + filled * stageBytes, columns = streams ? stages.columns(from) : 0,
         mine = thread - (producer ? Tile::threads : 0), warp = mine / 32;
     bool asks = warp == (producer ? 0 : turn);
-    if (producer || asks || columns > 0) { // a producer's warps do not overtake each other by a whole turn: all arrive
-      mbarrierWait(barriers[depth + filled], filledRound); // of the first round: over from the start
+    if (producer || asks || columns > 0) { // all of a producer's warps: none overtakes another by a whole turn
+      mbarrierWait(barriers[depth + filled], filledRound); // in the first round over from the start
       __syncwarp(); // a lane that came later than the next round's end would wait for the one after it
     }
     if constexpr (bringsColumns)
@@ -168,14 +170,14 @@ private:
         copyRows<Tile, rowUnit, copiers>(stages,
                                          shared<float>(at + Tile::template weightBytes<Math>, Tile::rows * pitch), rows,
                                          from, columns, mine);
-        copyAsyncArrive(barriers[filled]); // of the next phase, as this thread has seen the end of the last one
+        copyAsyncArrive(barriers[filled]); // in the next phase, as this thread has seen the last one end
       }
     nextFilled();
     if (!producer)
       turn = turn + 1 == warps ? 0 : turn + 1;
     ahead.next();
   }
-  /// A stage's groups, to byte `at`.
+  /// Copies a stage's groups of weights to byte `at`.
   __device__ __forceinline__ void bringWeights(const Stages<Math, Tile> &stages, int from, int at) {
     int words = stages.words, groups = words > 0 ? stages.groups(from) : 0;
     mbarrierExpect(barriers[filled], groups * words * 4);
@@ -188,14 +190,14 @@ private:
       barriers.copy(filled, at + group * words * 4, &stages.group(from, group)[0], words * 4);
   }
 
-  /// By the warp that asks for weights, before it does: the stage waits for these, too, and others wait for nothing
-  /// more.
+  /// Called by the warp that issues the weights, before it does: the stage's barrier covers these floats, too, so that
+  /// nobody waits for more.
   __device__ __forceinline__ void bringColumns(int lane) {
     const Layer of = ahead.ofPass();
     if (!of.brings)
       return;
     int place = columnsBrought % places, first = ahead.firstColumn(of) + lane;
-    const unsigned free = ~(columnsBrought / places) & 1; // of the first round: over from the start
+    const unsigned free = ~(columnsBrought / places) & 1; // in the first round over from the start
     mbarrierWait(barriers[2 * depth + place], free);
     const Shared<float> to = shared<float>(columnPlaces + place * Tile::passColumns * 4, Tile::passColumns);
 #pragma unroll
@@ -206,14 +208,14 @@ private:
     ++columnsBrought;
   }
 
-  int thread;   ///< of the block
-  bool isFirst; ///< of its warp
+  int thread;   ///< index in the block
+  bool isFirst; ///< of the lanes of its warp
   Mbarriers barriers;
   int rows, filled = 0, filledRound = 1, taken = 0, takenRound = 0;
-  int turn = 0;                               ///< whose it is to ask
+  int turn = 0;                               ///< the warp that issues the next weights
   int columnsTaken = 0;                       ///< the place of this pass' columns
-  unsigned columnsBrought = 0;                ///< passes whose columns were asked for
-  Course<Math, Tile, Members, LayerOf> ahead; ///< whose stage is copied next
+  unsigned columnsBrought = 0;                ///< passes whose columns were requested
+  Course<Math, Tile, Members, LayerOf> ahead; ///< at the stage that is copied next
 };
 
 } // namespace tutti

@@ -9,8 +9,8 @@
 
 namespace tutti {
 
-/// Integers in the order of the elements, the larger key the one that a choice prefers. Of floats -0 and +0 have one
-/// key, and all NaN one, the largest or the smallest.
+/// Maps elements to integers in the same order: a choice prefers the larger key. -0 and +0 of floats share a key, and
+/// so do all NaN, whose key is the largest or the smallest.
 template <bool preferSmall, bool preferNan> __device__ __forceinline__ int keyOf(float x) {
   int bits = __float_as_int(x + 0.0f);
   int key = bits ^ ((bits >> 31) & 0x7fffffff);
@@ -26,7 +26,7 @@ template <bool preferSmall, bool preferNan> __device__ __forceinline__ long long
 }
 template <bool preferSmall, bool preferNan> __device__ __forceinline__ int keyOf(int x) { return preferSmall ? ~x : x; }
 
-/// Of `count` keys, key(k), the place of the largest: the first of equal ones, or the last.
+/// The place of the largest of `count` keys, key(k): of equal ones the first, or the last.
 template <bool last, int count, class KeyAt> __device__ __forceinline__ long long argOf(KeyAt key) {
   auto best = key(0);
   int place = 0;
@@ -40,9 +40,9 @@ template <bool last, int count, class KeyAt> __device__ __forceinline__ long lon
   return place;
 }
 
-/// store(row, i, place) for i < count and each row: the places of the largest keys of `columns`, key(row, column), in
-/// descending order; of equal ones the first comes first, or with `last` the last. Pass by pass, each takes the largest
-/// that comes after the one before. All threads of the block come here.
+/// Calls store(row, i, place) for i < count and each row, with the places of the largest keys of `columns`, key(row,
+/// column), in descending order; of equal keys the first comes first, or with `last` the last. Each of `count` rounds
+/// takes the largest key that comes after the previous one. All threads of the block come here.
 template <int columns, int count, bool last, class KeyAt, class Store>
 __device__ __forceinline__ void chooseInRows(int rows, KeyAt key, Store store) {
   int lane = threadIdx.x % 16, half = threadIdx.x / 16, halves = taskThreads() / 16;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Clusters, from sm_90 on: blocks that run at the same time, meet at a barrier and reach each other's shared memory.
-// (Of cooperative_groups.h, whose headers take NVRTC half a second.)
+// (This replaces cooperative_groups.h, whose headers take NVRTC half a second.)
 #pragma once
 
 #include "tutti/barrier.cuh"
@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-/// Of this block in its cluster: 0 to clusterSize() - 1, x first. Without a cluster, 0 of 1.
+/// This block's rank in its cluster: 0 to clusterSize() - 1, x first. Without a cluster, 0 of 1.
 __device__ __forceinline__ int clusterRank() {
   int rank;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
@@ -22,14 +22,13 @@ __device__ __forceinline__ int clusterSize() {
   return size;
 }
 
-/// What was done before is visible, after the wait, to every thread of the cluster. All threads of a block come to the
-/// same arrival and to the same wait, in turns; who has returned counts as there.
+/// What precedes the arrival is visible, after the wait, to every thread of the cluster. All threads of a block come to
+/// the same arrivals and waits, in turns; a thread that has returned counts as arrived.
 __device__ __forceinline__ void clusterArrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
-/// An arrival that shows nobody what was done before, but mbarriers that were initialised before an
-/// mbarrierInitFence(): it takes no fence, which waits for all that a thread has written. All arrivals of a phase are
-/// of one kind.
+/// An arrival that publishes nothing but mbarriers that were initialised before an mbarrierInitFence(): it saves a
+/// fence, which would wait for all writes of a thread. All arrivals of a phase are of one kind.
 __device__ __forceinline__ void clusterArriveRelaxed() {
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
@@ -39,26 +38,25 @@ __device__ __forceinline__ void clusterSync() {
   clusterWait();
 }
 
-/// The same place in the shared memory of block `rank` of the cluster, for loads, stores and atomics. There must be a
-/// clusterSync() before the first access, so that the block has begun, and one behind the last, so that it has not
-/// ended.
+/// The same place in the shared memory of block `rank` of the cluster, for loads, stores and atomics. A clusterSync()
+/// must precede the first access, so that the block has begun, and another follow the last, so that it has not ended.
 template <class T> __device__ __forceinline__ Shared<T> peer(Shared<T> view, int rank) {
   uint64_t address;
   asm("mapa.u64 %0, %1, %2;" : "=l"(address) : "l"(&view[0]), "r"(rank));
   return View<T>(reinterpret_cast<T *>(address), 0);
 }
 
-/// Where a place of this block's shared memory lies in that of block `rank`.
+/// The address in block `rank` that corresponds to an address in this block's shared memory.
 __device__ __forceinline__ unsigned peerAddress(unsigned place, int rank) {
   unsigned address;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(place), "r"(rank));
   return address;
 }
-/// storeAsync(&s[i], value, &b[k], rank): of one float, two or four, to that place in the shared memory of block
-/// `rank`, whose mbarrier at the place of b[k] counts the bytes: who has waited there for the phase that expects them
-/// (mbarrierExpect, mbarrierWaitForPeers) sees them, and what the storing block did to shared memory before the barrier
-/// of all its threads that lies before the store. Until then nobody touches the place, and that block does not end;
-/// this one may.
+/// storeAsync(&s[i], value, &b[k], rank) stores one float, two or four to that place in the shared memory of block
+/// `rank`, whose mbarrier at the place of b[k] counts the bytes. Threads that have waited there for the phase that
+/// expects them (mbarrierExpect, mbarrierWaitForPeers) see them, and also what the storing block did to shared memory
+/// before its last barrier of all threads ahead of the store. Until then nobody touches the place, and that block does
+/// not end; this one may.
 __device__ __forceinline__ void storeAsync(float *to, float value, MbarrierAddress barrier, int rank) {
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" ::"r"(
                    peerAddress(sharedAddress(to), rank)),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The contract family: a tile of rows times a weight that lies in panels (runtime/schema/Layout.h), sums in registers.
 //
-// A warp takes a panel and some rows (Contraction::walk): a lane is a column, and each weight that it loads meets an
-// element of each row, which all lanes read at the same address, four k at a time. docs/numerics.md fixes the order of
-// every sum; rows, warps and lanes decide none.
+// A warp takes a panel and some rows (Contraction::walk), a lane one column. Each weight that it loads is multiplied by
+// an element of each row, which all lanes read at the same address, four k at a time. docs/numerics.md fixes the order
+// of every sum; rows, warps and lanes do not affect it.
 #pragma once
 
 #include "tutti/barrier.cuh"
@@ -13,7 +13,7 @@
 
 namespace tutti {
 
-/// The weights of `count` neighbouring k of a column.
+/// Loads the weights of `count` neighbouring k of a column.
 template <int count, int most>
 __device__ __forceinline__ void loadColumn(float (&w)[most], const Global<const float> &weights, int at, int width) {
 #pragma unroll
@@ -24,7 +24,7 @@ __device__ __forceinline__ void loadColumn(float (&w)[most], const Global<const 
 /// A run of a column's K weights.
 template <int run> struct Run {
   float w[run];
-  /// That from k on, or what is left of it; behind the last one, for the next rows, the first.
+  /// Loads the run from k on, or what is left of it; behind the last run, the first one again, for the next rows.
   template <int K>
   __device__ __forceinline__ void load(const Global<const float> &weights, int column, int k, int width) {
     if (k + run <= K)
@@ -37,7 +37,7 @@ template <int run> struct Run {
 };
 
 /// sum[i] += the products of the elements k, k + 1 and so on of row `row` + i with the weights w. Rows past the last
-/// are the last once more.
+/// repeat the last.
 template <int count, int rowsAtOnce, int most, class Left>
 __device__ __forceinline__ void multiplyRun(float (&sum)[rowsAtOnce], const Left &left, int row, int rows, int k,
                                             const float (&w)[most]) {
@@ -58,8 +58,8 @@ __device__ __forceinline__ void multiplyRun(float (&sum)[rowsAtOnce], const Left
   }
 }
 
-/// store(row, column, sums of neighbouring columns, what columns(column) reads) for every element of left [rows, K]
-/// times `count` columns of a weight, from `first` on, that lie in panels of `width` columns from `offset` on. All
+/// Calls store(row, column, sums of neighbouring columns, what columns(column) reads) for every element of left [rows,
+/// K] times `count` columns of a weight, from `first` on, that lie in panels of `width` columns from `offset` on. All
 /// threads of the block come here. A `run` of all K weights stays in registers: a warp's units of a panel follow each
 /// other.
 template <int K, int width, int chunk, int rowsAtOnce, int run, class Left, class Columns, class Store>
@@ -120,8 +120,8 @@ __device__ __forceinline__ void multiplyPanels(int rows, const Left &left, Globa
   }
 }
 
-/// The same for a panel of one to eight columns and few k, which would leave most lanes of a warp without a column: a
-/// thread makes one sum.
+/// The same for a panel of one to eight columns and few k, which would leave most lanes of a warp without a column:
+/// each thread computes one sum.
 template <int K, int width, int count, class Left, class Columns, class Store>
 __device__ __forceinline__ void multiplyNarrow(int rows, const Left &left, Global<const float> weights, int offset,
                                                int first, Columns columns, Store store) {
@@ -135,7 +135,8 @@ __device__ __forceinline__ void multiplyNarrow(int rows, const Left &left, Globa
   }
 }
 
-/// The last one to eight columns of more k: 16 lanes run over k, and a tree adds them up. Half a warp makes one sum.
+/// A sum of the last one to eight columns for more k: 16 lanes run over k, and a tree adds them. Half a warp computes
+/// it.
 template <class Left>
 __device__ __forceinline__ float laneSum(int K, const Left &left, int row, Global<const float> weights, int offset,
                                          int lane) {
@@ -151,7 +152,7 @@ __device__ __forceinline__ float laneSum(int K, const Left &left, int row, Globa
   return sum;
 }
 
-/// The same sum by one thread, of few k: what the lanes would have lies in its registers.
+/// The same sum by one thread, for few k: the partial sums of the 16 lanes lie in its registers.
 template <int K, class Left>
 __device__ __forceinline__ float treeSum(const Left &left, int row, Global<const float> weights, int offset) {
   float part[16] = {};
@@ -180,7 +181,7 @@ __device__ __forceinline__ float treeSum(const Left &left, int row, Global<const
   return part[0];
 }
 
-/// All sums of the one to eight columns, a thread each; a column's K elements lie together.
+/// All sums of the last one to eight columns, each by one thread; a column's K elements are contiguous.
 template <int K, int count, class Left, class Columns, class Store>
 __device__ __forceinline__ void multiplyTrees(int rows, const Left &left, Global<const float> weights, int offset,
                                               int first, Columns columns, Store store) {
@@ -190,7 +191,7 @@ __device__ __forceinline__ void multiplyTrees(int rows, const Left &left, Global
   }
 }
 
-/// Of more k, half a warp each.
+/// The same for more k, each by half a warp.
 template <int count, class Left, class Columns, class Store>
 __device__ __forceinline__ void multiplyLanes(int K, int rows, const Left &left, Global<const float> weights,
                                               int offset, int first, Columns columns, Store store) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What follows a pass on tensor cores: its sums, which lie in registers as fragments, by rows and runs of neighbouring
-// columns.
+// What follows a pass on tensor cores: its sums, fragments in registers, are handed on by rows and by runs of
+// neighbouring columns.
 #pragma once
 
 #include "tutti/layer.cuh"
@@ -10,10 +10,10 @@
 
 namespace tutti {
 
-/// What columns(column) reads, where it lies.
+/// A source of columns(column) that reads it from where it lies.
 template <class L, class Columns> struct InPlace {
   Columns columns;
-  /// Of a lane's run of a panel, or of the last where there is no such. Where the run is not whole it is of other
+  /// Reads a lane's run of a panel, or of the last panel if there is no such. For an incomplete run it reads other
   /// columns.
   __device__ __forceinline__ auto run(const Layer &layer, int panel, int number) const {
     constexpr int n = Runs<L>::most;
@@ -21,10 +21,10 @@ template <class L, class Columns> struct InPlace {
     const Runs<L> run(layer, panel < last ? panel : last, number);
     return from<n>(layer, run.column);
   }
-  /// Of n neighbours from `column` on, or of others where there are no such.
+  /// Reads n neighbours from `column` on, or the layer's last n if these end before.
   template <int n> __device__ __forceinline__ auto from(const Layer &layer, int column) const {
     int end = layer.N - n;
-    if constexpr (n > 1 && L::widths & 1) // a layer may have fewer columns than that
+    if constexpr (n > 1 && L::widths & 1) // a layer may have fewer than n columns
       if (end < 0)
         return readColumns<n>(columns, 0, layer.N);
     return readColumns<n>(columns, column < end ? column : end, n);
@@ -32,10 +32,10 @@ template <class L, class Columns> struct InPlace {
   __device__ __forceinline__ void leave() const {}
 };
 
-/// The same, one float, that a ring brings.
+/// The same for one float a column that a ring brings.
 template <class L, class Ring, class One> struct Brought {
   Ring &ring;
-  int first; ///< column of the block in this pass
+  int first; ///< the block's first in this pass
 
   template <int n> __device__ __forceinline__ auto from(const Layer &, int column) const {
     struct {
@@ -61,8 +61,8 @@ template <class L, class Ring, class One> struct Brought {
   __device__ __forceinline__ void leave() const { ring.leaveColumns(); }
 };
 
-/// What a lane has read ahead: of its two runs of a panel; of the one that it has of slices;
-/// of the eight neighbours that it has of a warpgroup's whole panel. Or what will read it.
+/// What a lane has read ahead: its two runs of a panel (ReadRuns), its only run with slices or its eight neighbours of
+/// a warpgroup's whole panel (ReadAhead). ReadLater and ReadBrought read on demand.
 template <class L, class Source, class Read> struct ReadRuns {
   static constexpr bool isThere = true;
   Source source;
@@ -85,7 +85,7 @@ template <class L, class Source> struct ReadLater {
   }
   __device__ __forceinline__ auto whole(int column) const { return readColumns<8>(source.columns, column, 8); }
 };
-/// What a ring brings is near, and read where it is needed.
+/// What a ring brings is in shared memory, so it is read where it is needed.
 template <class L, class Source> struct ReadBrought {
   static constexpr bool isThere = false;
   Source source;
@@ -104,8 +104,8 @@ __device__ __forceinline__ auto readWhole(const Layer &layer, int panel, const S
   return ReadAhead<L, Source, decltype(read)>{source, read};
 }
 
-/// What storeSums() needs of columns(column) in a pass, before the products: read, of a warpgroup's panels the first,
-/// if registers have room for it; else touch(column) asks for it, for one of each eight columns.
+/// Prepares, before the products, what storeSums() needs of columns(column) in a pass. It is read if registers have
+/// room for it, for the first of a warpgroup's panels; touch(column) prefetches the rest, one of each eight columns.
 template <class L, class Columns, class Touch>
 __device__ __forceinline__ auto readAhead(const Layer &layer, int pass, Columns columns, [[maybe_unused]] Touch touch) {
   using Tile = typename L::Tile;
@@ -129,13 +129,13 @@ __device__ __forceinline__ auto readAhead(const Layer &layer, int pass, Columns 
     return ReadLater<L, Source>{{columns}};
   }
 }
-/// The same of what the ring brings with a pass, as One, which has one float.
+/// The same for what the ring brings with a pass, as One, which has one float.
 template <class L, class One, class Ring>
 __device__ __forceinline__ auto broughtBy(Ring &ring, const Layer &layer, int pass) {
   return ReadBrought<L, Brought<L, Ring, One>>{{ring, firstTileOf(layer.tiles, L::Tile::firstPanel(pass)) * 8}, layer};
 }
 
-/// The sums of a run's neighbours in `halves` rows that are eight apart.
+/// Stores the sums of a run's neighbours in `halves` rows that are eight apart.
 template <int n, int halves, int most, class Shared, class Store>
 __device__ __forceinline__ void storeWhole(const float (&sums)[halves][most], int row, int column, const Shared &shared,
                                            Store store) {
@@ -149,7 +149,7 @@ __device__ __forceinline__ void storeWhole(const float (&sums)[halves][most], in
     store(row + half * 8, column, mine, shared);
   }
 }
-/// Of one that is not whole: each column is made by itself, and none beyond the last.
+/// The same for an incomplete run: each column is computed by itself, and none beyond the last.
 template <int halves, class L, class Source, class Store>
 __device__ __forceinline__ void storeSome(const float (&sums)[halves][4], const Layer &layer, int row,
                                           const Runs<L> &run, const Source &source, Store store) {
@@ -167,7 +167,7 @@ __device__ __forceinline__ void storeSome(const float (&sums)[halves][4], const 
   }
 }
 
-/// storeSums() of slices.
+/// storeSums() for slices.
 template <class L, class Ahead, class Store>
 __device__ __forceinline__ void storeSlices(const typename L::Sums &sums, const Layer &layer, int panel,
                                             const Ahead &ahead, Store store) {
@@ -183,16 +183,16 @@ __device__ __forceinline__ void storeSlices(const typename L::Sums &sums, const 
   store(own.row, run.column, mine, ahead.of(0, run.column, run.count));
 }
 
-/// storeSums() of warps that multiply by themselves.
+/// storeSums() for warps that multiply by themselves.
 template <class L, class Ahead, class Store>
 __device__ __forceinline__ void storeFragments(const typename L::Sums &sums, const Layer &layer, int panel, int row,
                                                const Ahead &ahead, Store store) {
-  // Sums move to the front of a queue, so that what is made of them stands in one place.
+  // Sums are shifted to the front of a queue, so that the code that consumes them exists once.
   using Tile = typename L::Tile;
   constexpr int panels = Tile::warpPanels, halves = Tile::rowTiles * 2, n = Runs<L>::most;
   constexpr int atOnce = halves < 4 ? halves : 4,
-                parts = halves / atOnce; // rows at a time: more is code that hides no wait
-  float queue[panels][2 * halves][4];    // of each panel runs one after the other, of each the rows
+                parts = halves / atOnce; // rows at a time: more would add code, but hide no wait
+  float queue[panels][2 * halves][4];    // by panel, then run, then row
 #pragma unroll
   for (int i = 0; i < panels * 2 * halves; ++i)
 #pragma unroll
@@ -207,7 +207,7 @@ __device__ __forceinline__ void storeFragments(const typename L::Sums &sums, con
       const auto read = readRuns<L>(layer, panel + Tile::panelStep, ahead.source);
       next.runs[0] = read.runs[0], next.runs[1] = read.runs[1];
     }
-    // Of a whole run, rows that come first in the queue have no branch between them.
+    // The rows of a whole run at the front of the queue have no branch between them.
     forParts<2, halves>(queue[0], 0, [&](int number) {
       const Runs<L> run(layer, panel, number);
       const auto &front = reinterpret_cast<const float (&)[atOnce][4]>(queue[0]);
@@ -231,13 +231,13 @@ __device__ __forceinline__ void storeFragments(const typename L::Sums &sums, con
   }
 }
 
-/// storeSums() of a warpgroup's panels: of 32 columns, but for the last of a layer, at those places of a pass that have
-/// a bit in `rests`. `together` follow each other without a loop.
+/// storeSums() for a warpgroup's panels. They have 32 columns, except for a layer's last ones, which occur at the
+/// places of a pass that have a bit in `rests`. `together` panels follow each other without a loop.
 template <class L, int together, unsigned rests, class Ahead, class Store>
 __device__ __forceinline__ void storePanels(const typename L::Sums &sums, const Layer &layer, int panel, int row,
                                             const Ahead &ahead, Store store) {
   constexpr int most = L::Tile::warpPanels, n = Runs<L>::most, atOnce = together < most ? together : most;
-  float queue[most][2][2][4]; // of each panel runs one after the other, of each the rows
+  float queue[most][2][2][4]; // by panel, run and row
 #pragma unroll
   for (int i = 0; i < most * 4; ++i)
 #pragma unroll
@@ -254,7 +254,7 @@ __device__ __forceinline__ void storePanels(const typename L::Sums &sums, const 
         const auto mine = next.whole(column);
         if constexpr (Ahead::isThere && most > 1)
           next.run = ahead.source.template from<8>(layer, column + 32);
-        float both[2][8]; // the runs are neighbours
+        float both[2][8]; // the runs are adjacent
 #pragma unroll
         for (int e = 0; e < 16; ++e)
           both[e / 8][e % 8] = queue[i][e / 4 % 2][e / 8][e % 4];
@@ -286,9 +286,8 @@ __device__ __forceinline__ void storePanels(const typename L::Sums &sums, const 
   }
 }
 
-/// store(row, column, sums, what columns(column) reads) for the sums of a pass, for rows past the last, too: their sums
-/// are those of the last once more. One piece of code is for all layers and panels, or of warpgroups as storePanels()
-/// says.
+/// Calls store(row, column, sums, what columns(column) reads) for the sums of a pass, including rows past the last,
+/// whose sums repeat the last row's. One piece of code serves all layers and panels; for warpgroups see storePanels().
 template <class L, int together = 1, unsigned rests = 0, class Ahead, class Store>
 __device__ __forceinline__ void storeSums(const typename L::Sums &sums, const Layer &layer, int pass,
                                           const Ahead &ahead, Store store) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Heads: one answer of the active members, read in the order of the set (docs/numerics.md, "Heads").
+// Heads combine the active members' values into one answer, in the order of the set (docs/numerics.md, "Heads").
 #pragma once
 
 #include "tutti/barrier.cuh"
@@ -8,8 +8,8 @@
 
 namespace tutti {
 
-/// Whether this block is the last of `count` to come here with this ticket; whoever is leaves it at zero. What the
-/// other blocks have written before is visible then. All threads of the block come here.
+/// Whether this block is the last of `count` to take this ticket; the last one resets it to zero. What the other blocks
+/// have written before is visible then. All threads of the block come here.
 __device__ __forceinline__ bool isLastOf(int count, Global<unsigned> tickets, int ticket, Shared<int> flag) {
   taskSync(); // all have written
   if (threadIdx.x == 0) {
@@ -24,7 +24,7 @@ __device__ __forceinline__ bool isLastOf(int count, Global<unsigned> tickets, in
   return flag[0] != 0;
 }
 
-/// The mean of so many members' values, added in their order in the type that it is of.
+/// The mean of `count` members' values, added in their order in type T.
 template <class T, class At> __device__ __forceinline__ T meanOf(int count, At at) {
   T sum = T(0);
   for (int m = 0; m < count; ++m)
@@ -57,16 +57,16 @@ template <class T, class At> __device__ __forceinline__ T minOf(int count, At at
   return best;
 }
 
-/// Neighbouring threads of a warp that share the members of one element: a power of two, this one is `lane` of them.
+/// Neighbouring threads of a warp that share the members of one element: `lanes`, a power of two; this one is `lane`.
 struct Sharers {
   int lanes = 1, lane;
-  /// As many as there are members, at most a warp.
+  /// Rounds the number of members up to a power of two, at most a warp.
   __device__ __forceinline__ explicit Sharers(int count) {
     while (lanes < count && lanes < 32)
       lanes *= 2;
     lane = int(threadIdx.x) % lanes;
   }
-  /// All of theirs in one, for each of them.
+  /// Combines the values of all lanes; each lane gets the result.
   template <class T, class Combine> __device__ __forceinline__ T all(T mine, Combine combine) const {
     for (int distance = lanes / 2; distance > 0; distance /= 2)
       mine = combine(mine, T(__shfl_xor_sync(0xffffffff, mine, distance)));
@@ -77,8 +77,8 @@ struct Sharers {
   }
 };
 
-/// store(row, column, answer(row, column, sharers)) for each element of a tile. All threads of the block come here, and
-/// the lanes of a warp stay together, so that they may shuffle.
+/// Calls store(row, column, answer(row, column, sharers)) for each element of a tile. All threads of the block come
+/// here, and the lanes of a warp stay together, so that they may shuffle.
 template <class Answer, class Store>
 __device__ __forceinline__ void forShared(int rows, int columns, int count, Answer answer, Store store) {
   const Sharers sharers(count);
@@ -93,7 +93,7 @@ __device__ __forceinline__ void forShared(int rows, int columns, int count, Answ
   }
 }
 
-/// Floats as integers in the same order, -0 before +0, and back. Where a NaN lies means nothing.
+/// Floats as integers in the same order, -0 before +0, and back. The place of a NaN in that order is arbitrary.
 __device__ __forceinline__ unsigned orderOf(float x) {
   unsigned bits = __float_as_uint(x);
   return bits >> 31 ? ~bits : bits | 0x80000000u;
@@ -117,7 +117,7 @@ template <class Key, class At>
 __device__ __forceinline__ RankPair<Key> pairAt(const Sharers &s, int count, int rank, At at) {
   int nextRank = rank + 1 < count ? rank + 1 : rank;
   const auto either = [](Key a, Key b) { return a | b; };
-  if (count <= s.lanes) { // a member a thread: it counts the members before its own
+  if (count <= s.lanes) { // one member a thread, which counts the members before its own
     Key mine = at(s.lane < count ? s.lane : 0);
     int before = 0;
     for (int m = 0; m < count; ++m) {
@@ -128,7 +128,7 @@ __device__ __forceinline__ RankPair<Key> pairAt(const Sharers &s, int count, int
     return {s.all(isMember && before == rank ? mine : Key(0), either),
             s.all(isMember && before == nextRank ? mine : Key(0), either)};
   }
-  // Bit by bit from the top: the largest key that no more than `rank` members lie below.
+  // Bit by bit from the top, find the largest key with at most `rank` members below it.
   Key low = 0;
   for (Key bit = Key(1) << (8 * sizeof(Key) - 1); bit; bit >>= 1) {
     int below = 0;
@@ -148,7 +148,7 @@ __device__ __forceinline__ RankPair<Key> pairAt(const Sharers &s, int count, int
   return {low, s.sum(upTo) > nextRank ? low : above};
 }
 
-/// Linear between the two nearest ranks; NaN if a member is.
+/// Interpolates linearly between the two nearest ranks; NaN if a member is NaN.
 template <class T, class At> __device__ __forceinline__ T quantileOf(const Sharers &s, int count, double q, At at) {
   int nans = 0;
   for (int m = s.lane; m < count; m += s.lanes) {
@@ -162,18 +162,18 @@ template <class T, class At> __device__ __forceinline__ T quantileOf(const Share
   T low = ofOrder(found.low), high = ofOrder(found.high), part = T(place - double(below));
   if (s.sum(nans))
     return ofOrder(~Key(0));
-  // Infinite ones have no middle. Of one of them the difference from itself is a NaN.
+  // An infinity cannot be interpolated: below a finite `high` it is the answer itself. (For infinite x, x - x is NaN.)
   const bool isBottomless = low - low != T(0) && high - high == T(0);
   const bool isLow = part == T(0) || low == high || isBottomless;
   return isLow ? low : low + (high - low) * part;
 }
 
-/// The most frequent value, of equally frequent ones the smallest: a pass over the members for each value, in ascending
-/// order, until no later one can be more frequent.
+/// The most frequent value, of equally frequent ones the smallest. Each pass over the members counts one value, in
+/// ascending order, until no later one can be more frequent.
 template <class At> __device__ __forceinline__ long long mostFrequent(const Sharers &s, int count, At at) {
   long long first = at(s.lane < count ? s.lane : 0), best = 0, done = 0;
   int most = 0, left = count;
-  // A warp's groups go on together.
+  // The groups of a warp go on until all are done, as they shuffle together.
   while (__any_sync(0xffffffff, left > most)) {
     long long next = 0;
     int votes = 0;

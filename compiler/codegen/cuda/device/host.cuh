@@ -48,7 +48,7 @@ struct ShuffleOperand {
   uint64_t result;
 };
 
-/// The value that lane `source` brings.
+/// The value that lane `source` passes.
 template <class T> T shuffle(uint32_t mask, T value, int source, const char *name, Where where) {
   ShuffleOperand operand = {0, source, 0};
   __builtin_memcpy(&operand.value, &value, sizeof(T));

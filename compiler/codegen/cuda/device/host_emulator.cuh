@@ -13,7 +13,7 @@ struct Where {
 };
 
 enum class Space : int { global, shared };
-/// asyncRead: by tensor cores, through the proxy that copies in bulk use.
+/// asyncRead: a read by tensor cores, through the proxy of bulk copies.
 enum class Access : int { read, write, atomic, asyncRead };
 /// What kind of error ends the launch: CUDA's illegal address, misaligned address, launch failure.
 enum class Fault : int { address, alignment, failure };
@@ -21,23 +21,24 @@ enum class Fault : int { address, alignment, failure };
 /// Combines the operands of the lanes in `mask` (others are null) of one warp-wide instruction.
 using Combine = void (*)(void *const *operands, uint32_t mask, Where);
 
-/// What the elements of a fragment are.
+/// The element type of a fragment.
 enum class MmaType : int { tf32, bf16, f16 };
-/// What a lane brings to mma.sync: fragments as mma.cuh has them.
+/// A lane's operands of mma.sync: fragments as in mma.cuh.
 struct MmaOperand {
   float *d;
   const uint32_t *a, *b;
   MmaType type;
-  int capability; ///< whose tensor cores
+  int capability; ///< of the emulated tensor cores
 };
 
 enum class ClusterOperation : int { arrive, arriveRelaxed, wait };
 enum class MbarrierOperation : int { init, arrive, arriveTimes, expect, wait, copyArrive, copyArriveToo };
 
 struct Emulator {
-  /// An access of `bytes` at `at`: bounds, alignment; in shared memory also races and what was never written.
+  /// Checks an access of `bytes` at `at`: bounds, alignment; in shared memory also races, and reads of what was never
+  /// written.
   void (*access)(Access, Space, const void *at, uint32_t bytes, uint32_t alignment, Where);
-  /// A view is made of [base, base + bytes).
+  /// Called when a view of [base, base + bytes) is made.
   void (*view)(Space, const void *base, int64_t bytes, uint32_t alignment, Where);
   /// Ends the launch and does not return. The format may print two longs.
   void (*fault)(Fault, const char *format, long a, long b, Where);
@@ -48,33 +49,33 @@ struct Emulator {
   /// Waits until every lane in `mask` that has not returned is here with the same `combine`, then runs that once.
   /// `orders`: what the lanes did before is visible to them after, as __syncwarp() promises and shuffles do not.
   void (*warp)(uint32_t mask, void *operand, Combine combine, bool orders, const char *name, Where);
-  /// Lets other threads go first: in every loop that waits.
+  /// Lets other threads run; called in every loop that waits.
   void (*yield)(Where);
-  /// A copy of `bytes` to shared memory, of which the first `valid` come from `from` and the others are zero.
+  /// Copies `bytes` to shared memory asynchronously: the first `valid` come from `from`, the others are zero.
   void (*copyAsync)(void *to, const void *from, uint32_t bytes, uint32_t valid, Where);
   void (*commitCopies)();
-  /// The thread's copies happen now, all but those of its last `prior` groups.
+  /// Completes the thread's copies, except those of its last `prior` groups.
   void (*waitCopies)(int prior, Where);
-  /// `value` is what the operation has: a count, bytes, a parity.
+  /// `value` is the operation's operand: a count, bytes or a parity.
   void (*mbarrier)(MbarrierOperation, void *at, int64_t value, Where);
-  /// A copy of `bytes` to shared memory whose bytes the mbarrier counts.
+  /// Copies `bytes` to shared memory in bulk; the mbarrier counts them.
   void (*copyBulk)(void *to, const void *from, uint32_t bytes, void *mbarrier, Where);
-  /// What the thread knows to be written by ordinary means comes before copies in bulk; with `inits`, mbarriers that it
-  /// has initialised too.
+  /// Orders ordinary writes that the thread knows of before bulk copies; with `inits`, also the mbarriers that it has
+  /// initialised.
   void (*proxyFence)(bool inits, Where);
-  /// The barrier of the cluster: an arrival, or the wait that belongs to it.
+  /// An arrival at the cluster's barrier, or the wait that belongs to it.
   void (*clusterBarrier)(ClusterOperation, Where);
-  /// The place in the shared memory of another block of the cluster that the address is in this one's.
+  /// The address in block `rank` of the cluster that corresponds to `at` in this block's shared memory.
   void *(*peer)(const void *at, int64_t rank, Where);
-  /// A store to shared memory of the cluster whose bytes the mbarrier counts, which lies in the same block.
+  /// Stores to shared memory of the cluster; the mbarrier, which lies in the same block, counts the bytes.
   void (*storeAsync)(void *to, const void *value, uint32_t bytes, void *mbarrier, Where);
-  /// Whether what orders threads at a place is left out: for tests of what a barrier is there for.
+  /// Whether the synchronization at a place is left out, for tests that it is needed.
   bool (*lacks)(Where);
   /// Combines MmaOperands.
   Combine multiply;
 };
 
-/// Grows with every change of what an image and the driver must agree on.
+/// Grows with every change to the interface of an image and the driver.
 inline constexpr uint32_t emulatorVersion = 8;
 
 /// What an image exports for each kernel, as tuttiKernel_NAME.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Host only: the image's side of the emulated device, and how kernel text reaches the other one.
+// Host only: the image's side of the emulated device, and how kernel text reaches the driver's side.
 #pragma once
 
 #include "tutti/host_emulator.cuh"

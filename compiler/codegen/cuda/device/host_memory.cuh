@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Host only: views that check every access, the addresses of their elements, and what CUDA does with addresses.
+// Host only: views that check every access, the addresses of their elements, and CUDA's operations on addresses.
 #pragma once
 
 #include "tutti/memory.cuh"
 
 namespace tutti {
 
-/// The address of one element, for atomics and for instructions that copy; never followed by kernel text itself.
+/// The address of one element, for atomics and for copy instructions; kernel text never dereferences it itself.
 template <class T, Space space> struct Address {
   T *at;
   int64_t count; ///< elements from here to the end of the view
   Where where;
 
   operator Address<const T, space>() const { return {at, count, where}; }
-  /// `bytes` from here on lie in the view.
+  /// Checks that `bytes` from here on lie in the view.
   void checkExtent(int64_t bytes, uint32_t alignment) const {
     if (bytes > count * int64_t(sizeof(T)))
       fault(Fault::address, "%ld bytes from here on are more than the %ld of the view", bytes,
@@ -29,7 +29,7 @@ template <class T, Space space> struct Address {
   }
 };
 
-/// What [] gives: a read where a value is wanted, a write where it is assigned. Not to be kept.
+/// The result of []: a read where a value is wanted, a write where it is assigned. It must not be kept.
 template <class T, Space space> class Reference {
 public:
   explicit Reference(Address<T, space> address) : address(address) {}
@@ -65,7 +65,7 @@ public:
       (void)at(first, number, where);
     return CheckedView(base + first, number);
   }
-  /// What tensor cores read by themselves.
+  /// An element that tensor cores read by themselves.
   T loadAsync(int64_t i, Where where) const {
     auto address = at(i, 1, where);
     address.check(Access::asyncRead, sizeof(T), alignof(T));
@@ -121,7 +121,7 @@ public:
     emulator().view(Space::shared, base, count * int64_t(sizeof(T)), alignof(T), where);
   }
   Shared(View view) : View(view) {}
-  /// As many elements elsewhere.
+  /// A view of as many elements at place(base).
   template <class F> Shared moved(F place) const {
     Shared there = *this;
     there.base = place(there.base);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Host only: what clang's undefined-behaviour sanitizer calls when arithmetic or a local array of kernel text goes
-// wrong.
+// Host only: the handlers that clang's undefined-behaviour sanitizer calls when arithmetic or a local array of kernel
+// text goes wrong.
 #pragma once
 
 #include "tutti/host_image.cuh"
 
 namespace tutti {
-/// What every report of the sanitizer begins with.
+/// The beginning of every report of the sanitizer.
 struct SanitizerSite {
   const char *file;
   uint32_t line, column;
 };
 } // namespace tutti
 
-// The handlers of compiler-rt's ubsan_handlers.h; beside the place they are given the operands.
+// The handlers of compiler-rt's ubsan_handlers.h; they are given the place, then the operands.
 #define TUTTI_SANITIZER(text, name, ...)                                                                               \
   extern "C" __attribute__((used)) inline void __ubsan_handle_##name(const tutti::SanitizerSite *site __VA_OPT__(, )   \
                                                                          __VA_ARGS__) {                                \

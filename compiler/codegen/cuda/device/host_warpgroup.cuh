@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Host only: wgmma as warpgroup.cuh has it, of each warp by itself. Products happen when they are waited for, so a wait
-// that is missing is noticed, and rows that are overwritten by then.
+// Host only: wgmma as in warpgroup.cuh, each warp by itself. Products are computed when they are waited for, which
+// reveals missing waits and rows that are overwritten too early.
 #pragma once
 
 #include "tutti/host_mma.cuh"
@@ -17,7 +17,7 @@ public:
     there.first += 4 * fours;
     return there;
   }
-  /// What this lane reads of a tile: for mma.sync two words, each of a core matrix.
+  /// This lane's two words of a tile for mma.sync, one of each core matrix.
   void read(int tile, uint32_t (&b)[2], Where where) const {
     for (int half = 0; half < 2; ++half)
       b[half] = words.loadAsync(first + tile * tileWords + half * 32 + int(threadIdx.x) % 32, where);
@@ -67,10 +67,10 @@ private:
   struct Product {
     MmaType type = MmaType::bf16;
     int tiles = 0;
-    bool adds = true; ///< to the sums, not to zeros
+    bool adds = true; ///< to the sums; else they begin at zero
     float *sums[32] = {};
     uint32_t a[4] = {};
-    const uint32_t *rows = nullptr; ///< the registers that they were in
+    const uint32_t *rows = nullptr; ///< the registers that held `a`
     CoreMatrices b = {0, 0, 0, {"", 0}};
 
     void multiply(Where where) const {
@@ -90,7 +90,7 @@ private:
   static constexpr int most = 12;
   Product pending[most];
   int asked = 0, committed = 0,
-      before = 0; ///< of them; asked for before the last commit(), and before the one before it
+      before = 0; ///< of pending products; those before the last commit(), and those before the one before it
   bool begun = false;
 };
 

@@ -13,8 +13,8 @@ typedef unsigned int uint32_t;
 typedef unsigned long uint64_t;
 typedef unsigned long uintptr_t;
 
-// TUTTI_CAPABILITY is 10 * major + minor: 75, 80, 86, 89, 90, 100, 120. What an architecture does not have is not
-// declared for it, on the emulated device neither.
+// TUTTI_CAPABILITY is 10 * major + minor: 75, 80, 86, 89, 90, 100, 120. What an architecture lacks is not declared for
+// it, nor on the emulated device.
 // TUTTI_WHERE ends a parameter list: the caller's line on the emulated device, nothing on CUDA. TUTTI_AND_THERE hands
 // it on.
 #ifdef __CUDACC_RTC__

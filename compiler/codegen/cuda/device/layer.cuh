@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A contraction on tensor cores in numbers: one piece of code multiplies for all layers of a kernel.
+// Contractions on tensor cores described by numbers, so that one piece of code multiplies for all layers of a kernel.
 #pragma once
 
 #include "tutti/half.cuh"
@@ -11,25 +11,25 @@ namespace tutti {
 
 /// Where a contraction's rows lie.
 enum Lefts : int {
-  ofInput = 1,  ///< in an input: pieces of them come with the weights, if Tile::streamsRows
+  ofInput = 1,  ///< in an input; pieces of them come with the weights, if Tile::streamsRows
   floats = 2,   ///< in shared memory
-  halves = 4,   ///< the same as 16-bit floats, which the product takes as they are, and behind the last to 16 k zeros
+  halves = 4,   ///< in shared memory as 16-bit floats, which products take as they are, padded with zeros to 16 k
   inGlobal = 8, ///< in global memory, where this block has written them
 };
 
-/// A weight [K, N] in fragments, and the rows that it meets.
+/// A weight [K, N] in fragments, and the rows that it is multiplied with.
 struct Layer {
-  int K = 0, N = 0, tiles = 0; ///< elements of a row; columns, and in tiles of eight
+  int K = 0, N = 0, tiles = 0; ///< elements of a row; columns; tiles of eight columns
   Global<const uint32_t> weights = {uint64_t(0), 0};
   Lefts left = ofInput;
-  int at = 0, stride = 0; ///< where the rows begin in shared memory, and elements from one to the next
-  Global<const float> input = {uint64_t(0), 0}; ///< the rows of an input, of the tile
-  Global<float> rows = {uint64_t(0), 0};        ///< those in global memory
-  bool whole = false;                           ///< in shared memory are all rows of the tile, also past the last
+  int at = 0, stride = 0; ///< byte offset of the rows in shared memory; elements from one to the next
+  Global<const float> input = {uint64_t(0), 0}; ///< the tile's rows of an input
+  Global<float> rows = {uint64_t(0), 0};        ///< the rows in global memory (inGlobal)
+  bool whole = false;                           ///< shared memory has all rows of the tile, also those past the last
   bool brings = false;                          ///< `own` comes through the ring, too
-  Global<const float> own = {uint64_t(0), 0};   ///< what a column has for all rows: [N], a bias
+  Global<const float> own = {uint64_t(0), 0};   ///< one float a column for all rows: [N], a bias
 
-  /// The same, whose ring brings a float of each column.
+  /// The same layer, whose ring also brings `own`, a float of each column.
   __device__ __forceinline__ Layer with(Global<const float> own) const {
     Layer layer = *this;
     layer.brings = true, layer.own = own;
@@ -64,21 +64,22 @@ __device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint3
           .rows = rows};
 }
 
-/// Where a stage has `columns` of each row, rows lie an odd number of 16 floats apart: lanes that read four neighbours
-/// in each of two rows meet different banks.
+/// With `columns` of each row in a stage, the pitch is an odd multiple of 16 floats, so that lanes that read four
+/// neighbours in each of two rows meet different banks.
 __device__ constexpr int rowPitch(int columns) { return columns + 16; }
 
 /// All layers of a kernel: what multiplies, how the warps share a tile, which of Lefts occur, which numbers of tiles a
-/// panel may have (4 | 2 | 1), what every K is a multiple of (32, 16, 4 or 1), where in shared memory the slices of a
-/// tile meet, with the sums of so many stages, or where what warpgroups make of the weights lies.
+/// panel may have (4 | 2 | 1), and what every K is a multiple of (32, 16, 4 or 1). From byte `exchange` of shared
+/// memory on, the slices of a tile meet, with the sums of `gathered` stages, or lies what warpgroups compute from the
+/// weights.
 template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exchange_ = 0, int gathered_ = 0,
           class Wide_ = void>
 struct Layers {
   using Math = Math_;
   using Tile = Tile_;
-  using Wide = Wide_; ///< products of a warpgroup, where the tile is of such (warpgroup.cuh)
+  using Wide = Wide_; ///< products of a warpgroup, if Tile::wide (warpgroup.cuh)
   static constexpr int lefts = lefts_, widths = widths_, unit = unit_, exchange = exchange_, gathered = gathered_;
-  /// Of a warp's tiles in a panel: which numbers of them there may be, and the most.
+  /// The numbers of tiles that a warp may have in a panel, as bits, and the largest of them.
   static constexpr int ownWidths = Tile::panelParts == 1   ? widths
                                    : Tile::panelParts == 2 ? (widths >= 2 ? 2 : 0) | (widths & 1)
                                                            : 1,
@@ -86,15 +87,15 @@ struct Layers {
                               : ownWidths >= 2 ? 2
                                                : 1;
 
-  /// What a warp has of a pass, and where its lanes read: the same for all of the pass' stages.
+  /// A warp's share of a pass, and where its lanes read: the same for all of the pass' stages.
   struct Share {
-    int tiles[Tile::wide ? 1 : Tile::warpPanels];     ///< of each panel, or of all; 0: this warp has nothing to do
-    int words[Tile::wide ? 1 : Tile::warpPanels];     ///< words of a group before its first of the panel
+    int tiles[Tile::wide ? 1 : Tile::warpPanels];     ///< of each panel, or if wide of all; 0: nothing to do
+    int words[Tile::wide ? 1 : Tile::warpPanels];     ///< words of a group before the warp's first of the panel
     int groupWords;                                   ///< from one group to the next
     int upper[Tile::rowTiles], lower[Tile::rowTiles]; ///< elements before this lane's first one of the rows g and g + 8
-    int matrix[Tile::rowTiles];                       ///< of 16-bit rows: elements before those that this lane asks for
+    int matrix[Tile::rowTiles]; ///< of 16-bit rows: elements before this lane's address for ldmatrix
   };
-  /// Its sums of own tiles of 16 rows, its panels' one after the other; or of slices a thread's (OwnSums).
+  /// A warp's sums: its panels, in each its tiles of 16 rows, then of columns; with slices a thread's (OwnSums).
   static constexpr int own = Tile::slices == 1 ? Tile::panelTiles : 1, pieces = Tile::slices == 1 ? Tile::rowTiles : 1;
   static_assert(Tile::slices == 1 || Math::chunked, "one chain cannot be cut");
   static_assert(Tile::slices == 1 || Tile::slices == Tile::rowTiles * 4,
@@ -105,11 +106,11 @@ struct Layers {
     float of[Tile::warpPanels][pieces][own][4];
   };
 
-  /// The same layers by other instructions, and panel by panel by mma.sync.
+  /// The same layers with other instructions, or panel by panel with mma.sync.
   template <class Other> using By = Layers<Other, Tile, lefts, widths, unit, exchange, gathered, Wide>;
   using ByPanel = Layers<Math, typename Tile::ByPanel, lefts, widths, unit>;
 
-  /// Whether a layer's rows lie so.
+  /// Whether a layer's rows lie as `left` says.
   __device__ __forceinline__ static bool has(const Layer &layer, Lefts left) {
     return lefts == left || (lefts & left && layer.left == left);
   }
@@ -121,9 +122,9 @@ struct Layers {
   __device__ __forceinline__ static int strideOf(const Layer &layer) {
     return streams(layer) ? rowPitch(Tile::stageK) : has(layer, ofInput) ? layer.K : layer.stride;
   }
-  /// The fragments of 16 rows and the 16 k of a stage from `in` on; `from` is the stage's first. What came with the
-  /// stage lies from byte `stage` on. Those from K on are 0; of 16-bit rows they are 0 in memory. `second`: of a pair,
-  /// where all may be past K.
+  /// The fragments of 16 rows and the 16 k of a stage from `in` on; `from` is the stage's first k. What came with the
+  /// stage lies from byte `stage` on. Elements from K on are 0; 16-bit rows have these zeros in memory. `second`: the
+  /// second group of a pair, which may lie past K as a whole.
   template <Lefts kind, bool second = false>
   __device__ __forceinline__ static typename Math::Left left(const Layer &layer, int stage, int from, int in,
                                                              const Share &share, int m) {
@@ -136,12 +137,12 @@ struct Layers {
       return ofStage<kind, second>(layer, stage, from, in, share, m).left();
     }
   }
-  /// What a lane has of 16 rows and 16 k, of the rows g and g + 8.
+  /// A lane's elements of the rows g and g + 8, for 16 rows and 16 k.
   struct Elements {
     float4 upper, lower;
     __device__ __forceinline__ typename Math::Left left() const { return Math::left(upper, lower); }
   };
-  /// What left() makes fragments of, of rows that are floats.
+  /// The elements that left() makes fragments of, for rows of floats.
   template <Lefts kind, bool second = false>
   __device__ __forceinline__ static Elements ofStage(const Layer &layer, int stage, int from, int in,
                                                      const Share &share, int m) {
@@ -152,12 +153,12 @@ struct Layers {
     const Shared<float> rows = shared<float>(streams(layer) ? stage : layer.at, Tile::rows * strideOf(layer));
     return fromView(rows, layer, share, m, streams(layer) ? in : from + in, k, whole, true);
   }
-  /// The elements of the 16 k that lie 32 slice() behind `from`, some of them below K, of rows that do not come through
-  /// stages. `share` is as inMemory() says.
+  /// The elements of the 16 k that lie 32 slice() behind `from`, some of them below K, for rows that do not come
+  /// through stages. `share` counts as inMemory() does.
   template <Lefts kind>
   __device__ __forceinline__ static Elements elements(const Layer &layer, int from, const Share &share, int m) {
     int k = from + Tile::slice() * 32 + Math::firstK(int(threadIdx.x) % 4);
-    constexpr bool whole = unit % 16 == 0; // else each lane asks for itself, without a branch
+    constexpr bool whole = unit % 16 == 0; // else each lane tests its own k, without a branch
     if constexpr (kind == ofInput) {
       return fromView(known(layer.input), layer, share, m, from, k, whole, layer.K % 4 == 0);
     } else if constexpr (kind == inGlobal) {
@@ -172,14 +173,14 @@ struct Layers {
            : has(layer, inGlobal) ? elements<inGlobal>(layer, from, share, m)
                                   : elements<floats>(layer, from, share, m);
   }
-  /// Of elements before a lane's first one of a row (Share): how many there are where rows do not come through stages.
+  /// Converts the elements before a lane's first one (Share) to the pitch of rows that do not come through stages.
   __device__ __forceinline__ static int inMemory(const Layer &layer, int before) {
     constexpr int pitch = rowPitch(Tile::stageK);
     return streams(layer) ? before / pitch * layer.K + before % pitch : before;
   }
 
 private:
-  /// Of the rows g and g + 8 of tile m in `view`, the elements from `at` on.
+  /// The elements from `at` on of the rows g and g + 8 of tile m in `view`.
   template <class View>
   __device__ __forceinline__ static Elements fromView(const View &view, const Layer &layer, const Share &share, int m,
                                                       int at, int k, bool whole, bool aligned) {
@@ -187,7 +188,7 @@ private:
             four(view, layer, share.lower[m] + at, k, whole, aligned)};
   }
   // A lane's four elements of a group, from `at` on: neighbours, or two pairs that are eight apart. `whole`: no lane's
-  // group of 16 has one past K.
+  // group of 16 reaches past K.
   template <class View>
   __device__ __forceinline__ static float4 four(const View &rows, const Layer &layer, int at, int k, bool whole,
                                                 bool aligned) {
@@ -215,15 +216,15 @@ private:
   }
 };
 
-/// Of a row in a panel a lane has two runs of neighbours, one of each of its two columns in a tile.
+/// A lane has two runs of neighbouring columns of a row in a panel, one for each of its two columns of a tile.
 template <class L> struct Runs {
   static constexpr int most = L::most; ///< neighbours
   static constexpr bool oneWidth = L::widths == 4 || L::widths == 2 || L::widths == 1;
-  int column, count; ///< the first, and how many are of the matrix
+  int column, count; ///< the first column, and how many lie in the matrix
 
   __device__ __forceinline__ Runs(const Layer &layer, int panel, int run)
       : Runs(layer, panel, threadIdx.x % 4 * 2 + run, OfPanel()) {}
-  /// The one at this of a panel's eight places.
+  /// Selects the run at one of a panel's eight places.
   struct OfPanel {};
   __device__ __forceinline__ Runs(const Layer &layer, int panel, int place, OfPanel) {
     int tiles = oneWidth ? L::widths : tilesOf(layer.tiles, panel);
@@ -233,7 +234,7 @@ template <class L> struct Runs {
   }
 };
 
-/// Which sums of a tile a thread has in the end where slices share it: of its row the run of neighbours at one of a
+/// The sums of a tile that a thread has in the end where slices share it: in its row, the run of neighbours at one of a
 /// panel's places.
 template <class L> struct OwnSums {
   int row, place;

@@ -6,21 +6,21 @@
 
 namespace tutti {
 
-/// Loads of before are not moved behind this, to where their results are used: so they wait together.
+/// Keeps loads before this point from being moved to where their results are used, so that they wait together.
 __device__ __forceinline__ void keepLoadsBefore() {
 #if TUTTI_ON_DEVICE
   asm volatile("" ::: "memory");
 #endif
 }
 
-/// Asks for an element of global memory that will be read: its 32 bytes are in a cache by then; on an H200 in L2 only.
+/// Prefetches an element of global memory: its 32 bytes are in a cache when it is read; on an H200 in L2 only.
 template <class Pointer> __device__ __forceinline__ void prefetch([[maybe_unused]] Pointer element) {
 #if TUTTI_ON_DEVICE
   asm volatile("prefetch.global.L1 [%0];" ::"l"(__cvta_generic_to_global(element)));
 #endif
 }
 
-/// The value in a register, from which it is not made again: a special register takes its time.
+/// Keeps a value in a register, so that it is not recomputed: reading a special register takes time.
 __device__ __forceinline__ int kept(int value) {
 #if TUTTI_ON_DEVICE
   asm volatile("" : "+r"(value));
@@ -86,12 +86,12 @@ protected:
 template <class T> class Global : public View<T> {
 public:
   __device__ __forceinline__ Global(uint64_t address, int64_t count) : View<T>(reinterpret_cast<T *>(address), count) {
-    __builtin_assume(__isGlobal(this->base)); // also of what was looked up in a table
+    __builtin_assume(__isGlobal(this->base)); // also of addresses from a table
   }
   __device__ __forceinline__ Global(View<T> view) : View<T>(view) {}
 };
 
-/// A view that was chosen from several: what is known of them is not known of it.
+/// Tells the compiler again that a view lies in global memory: it forgets this of one selected from several.
 template <class T> __device__ __forceinline__ Global<T> known(const Global<T> &view) {
   return Global<T>(reinterpret_cast<uint64_t>(&view[0]), 0);
 }

@@ -31,9 +31,9 @@ TUTTI_MMA(mmaBf16, "m16n8k16", "bf16")
 TUTTI_MMA(mmaF16, "m16n8k16", "f16")
 #undef TUTTI_MMA
 
-/// Four 8x8 matrices of 16-bit elements: lane 8i + j brings the address of row j of matrix i, 16 bytes each; r[i] are
-/// the elements (g, 2t) and (g, 2t + 1) of matrix i. Volatile, so that it stays behind the barriers before it, which
-/// know of memory; loads move past it.
+/// Loads four 8x8 matrices of 16-bit elements: lane 8i + j passes the address of row j of matrix i, 16 bytes each; r[i]
+/// becomes the elements (g, 2t) and (g, 2t + 1) of matrix i. `volatile` keeps it behind the barriers before it, which
+/// clobber memory; ordinary loads may move past it.
 template <class T> __device__ __forceinline__ void ldmatrix4(uint32_t (&r)[4], T *row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Contractions of tensor cores' precisions where there are none, or no warps for them: sums in the order of
-// product.cuh, without the split.
+// Contractions in the precisions of tensor cores for devices that have none, or tiles without warps for them: sums in
+// the order of product.cuh, without the split.
 #pragma once
 
 #include "tutti/barrier.cuh"
@@ -11,8 +11,8 @@
 
 namespace tutti {
 
-/// A tile of rows times a weight that lies in matrices (runtime/schema/Layout.h), by fma, its words straight from
-/// global memory: a warp takes 32 columns and so many rows, a lane is a column.
+/// Multiplies a tile of rows by a weight that lies in matrices (runtime/schema/Layout.h) with fma, reading its words
+/// from global memory: a warp takes 32 columns and `rowsAtOnce` rows, a lane one column.
 template <class P, int rowsAtOnce, class Left, class Columns, class Store>
 __device__ __forceinline__ void multiplyPlain(int rows, const Left &left, Global<const uint32_t> weights,
                                               Columns columns, Store store) {

@@ -7,17 +7,17 @@
 
 namespace tutti {
 
-/// To nearest, ties away from zero; tensor cores read the upper 19 bits only. (cvt.rna clears the others, too.)
+/// Rounds to nearest, ties away from zero; tensor cores read the upper 19 bits only. (cvt.rna clears the others, too.)
 __device__ __forceinline__ uint32_t roundTf32(float x) {
   return __float_as_uint(x) + (fabsf(x) < __uint_as_float(0x7f800000) ? 0x1000 : 0);
 }
 
-/// A word of the layout matrices.f32 (runtime/schema/Layout.h).
+/// The weight in a word of the layout matrices.f32 (runtime/schema/Layout.h).
 __device__ __forceinline__ float weightOf(uint32_t word) { return __uint_as_float(word - 0x1000); }
 
-// A product has chunks of 16 k, or is one chain, and has `words` registers of weights for 16 k of a column and lane. As
-// plain numbers, for devices whose tensor cores cannot: rounded(x) is what it makes of an element of the rows,
-// weight(word, part) element `part` (of `parts`) of a word.
+// A product sums in chunks of 16 k or in one chain, and takes `words` registers of weights a lane for 16 k of a tile.
+// Devices whose tensor cores cannot do it use plain numbers: rounded(x) is a rounded element of the rows, weight(word,
+// part) is element `part` (of `parts`) of a word.
 
 struct Float32Words {
   static constexpr bool chunked = true;
@@ -64,19 +64,20 @@ struct HalfWords {
 
 #if TUTTI_CAPABILITY >= 80
 
-// Fragments of a group of 16 k. Which k an instruction calls which is free as long as both operands agree: of floats
-// lane 4 g + t has the k 4 t to 4 t + 3, which it reads at once; of 16 bits it has what PTX says, 2 t, 2 t + 1, 2 t + 8
-// and 2 t + 9, which ldmatrix gives it. firstK(t) is the first of them. left(g, g8) is made of the rows g and g + 8;
+// Fragments of a group of 16 k. An instruction's k may be any permutation that both operands share: with floats, lane 4
+// g + t has the k 4 t to 4 t + 3, which it reads at once; with 16 bits it has those of PTX, 2 t, 2 t + 1, 2 t + 8 and 2
+// t + 9, as ldmatrix gives them. firstK(t) is the first of them. left(g, g8) is made of the rows g and g + 8;
 // multiply(step) adds one of `steps` instructions, which independent sums take in turn.
 
 namespace tutti {
 
-/// An element of the rows: x = high + low, both as TF32. High is x rounded to 11 bits, as 8193 x less 8192 x: in the
-/// pipe that has least else to do (Dekker, A floating-point technique for extending the available precision, Numerische
-/// Mathematik 18, 1971). Of low the instruction reads the upper 19 bits. Where 8193 x is not finite, nor is a sum that
-/// x goes into: such sums are made again (again.cuh) with `all`, for which high is then rounded as an integer is. What
-/// is infinite or no number, or would become infinite, is all in the low part, which meets the other operand's high
-/// part only: an infinity times a low part, which may be 0 or of the other sign, would be a NaN.
+/// Splits an element of the rows into x = high + low, both as TF32. High is x rounded to 11 bits, computed as 8193 x
+/// less 8192 x in the pipe that has least else to do (Dekker, A floating-point technique for extending the available
+/// precision, Numerische Mathematik 18, 1971). The instruction reads the upper 19 bits of low. Where 8193 x is not
+/// finite, neither is a sum that x goes into: such sums are recomputed (again.cuh) with `all`, which then rounds high
+/// as an integer. A value that is infinite or NaN, or would become infinite, goes into the low part alone, which meets
+/// the other operand's high part only: an infinity times a low part, which may be 0 or of the other sign, would be a
+/// NaN.
 template <bool all> __device__ __forceinline__ void split(float x, uint32_t &high, uint32_t &low) {
   float h = __fmaf_rn(x, -8192.0f, x * 8193.0f);
   if constexpr (all)
@@ -86,8 +87,8 @@ template <bool all> __device__ __forceinline__ void split(float x, uint32_t &hig
   low = __float_as_uint(x - h);
 }
 
-/// The same of an element of a weight, a word of the layout matrices.f32. High is the word, as tensor cores read it:
-/// the float rounded to nearest, ties away from zero. So warpgroups have it in shared memory as it came.
+/// The same for an element of a weight, a word of the layout matrices.f32. High is the word as tensor cores read it:
+/// the float rounded to nearest, ties away from zero. So warpgroups use the words in shared memory as they came.
 __device__ __forceinline__ uint32_t lowOfWeight(uint32_t word) {
   return __float_as_uint(weightOf(word) - __uint_as_float(word & 0xffffe000));
 }
@@ -97,13 +98,13 @@ template <bool all> __device__ __forceinline__ void splitWeight(uint32_t word, u
   low = quick ? lowOfWeight(word) : __float_as_uint(weightOf(word));
 }
 
-/// float32 in about 22 bits: three TF32 products. Of a chunk the small ones come first, while the sum that hardware
-/// truncates to is small.
+/// float32 in about 22 bits: three TF32 products. Within a chunk the small products come first, while the sum to which
+/// the hardware truncates them is small.
 template <bool all> struct SplitTf32 : Float32Words {
-  using All = SplitTf32<true>; ///< with what is not finite
+  using All = SplitTf32<true>; ///< also handles what is not finite
   static constexpr int steps = 6;
   __device__ __forceinline__ static int firstK(int t) { return t * 4; }
-  // Of each eight k the high parts, then of each the low ones.
+  // The high parts of each eight k, then the low parts of each.
   struct Left {
     uint32_t word[4][4];
   };
@@ -125,7 +126,7 @@ template <bool all> struct SplitTf32 : Float32Words {
       splitWeight<all>(word[i], r.word[i / 2][i % 2], r.word[2 + i / 2][i % 2]);
     return r;
   }
-  /// low * high, high * low, high * high, each of both eights: which words a step multiplies.
+  /// The words that a step multiplies: low * high, high * low, high * high, each for both eights of k.
   struct Words {
     int left, right;
   };
@@ -181,8 +182,8 @@ template <class Words> struct Pairs : Words {
 using Bf16 = Pairs<Bfloat16Words>;
 using F16 = Pairs<HalfWords>;
 
-/// sums[m][j] += the products of the tile of rows m and that of columns j, 16 k of them. Independent sums take each
-/// instruction in turn.
+/// sums[m][j] += the products of row tile m and column tile j over 16 k. Independent sums take each instruction in
+/// turn.
 template <class Math, int rowTiles, int tiles, int most>
 __device__ __forceinline__ void multiplyFragments(float (&sums)[rowTiles][tiles][4],
                                                   const typename Math::Left (&left)[rowTiles],

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A ring of stages in shared memory: copies fill the next ones with weights and rows while the block works on one.
 //
-// The stages of all layers follow each other, and those of all members that the block works on, so that the next ones'
-// weights come while this one is finished. Layers are numbers, not types: the copies are one piece of code for all of
-// them, and stand in it once. A ring is used so:
+// The stages of all layers follow each other, and those of all members of the block, so that the next ones' weights
+// arrive while the current one is finished. Layers are numbers, not types, so the code that copies exists once for all
+// of them. A ring is used as follows:
 //
-//   if (ring.isProducer())       a warp of its own, if it has one (bulk_ring.cuh)
+//   if (ring.isProducer())       in a warp of its own, if the ring has one (bulk_ring.cuh)
 //     return ring.produce();
 //   ring.fill();
 //   for each stage { int stage = ring.take(); ...; ring.leave(); }
-//   of a pass that brings Layer::own, behind its products: ... ring.columnsAt() ...; ring.leaveColumns();
+//   behind the products of a pass that brings Layer::own: ... ring.columnsAt() ...; ring.leaveColumns();
 #pragma once
 
 #include "tutti/async.cuh"
@@ -19,8 +19,8 @@
 
 namespace tutti {
 
-/// What the stages of a pass hold: of its panels the weights of some k, side by side as they lie in the matrix, and of
-/// each row the same k, or nothing if the rows lie in shared memory.
+/// The stages of a pass. Each has some k of the weights of the pass' panels, side by side as they lie in the matrix,
+/// and the same k of each row, or nothing if the rows lie in shared memory.
 template <class Math, class Tile> class Stages {
 public:
   static constexpr int groupWords = Math::words * 32; ///< of a tile
@@ -36,8 +36,8 @@ public:
       weights = layer.weights.slice(of.first, (groupsOf(K) - 1) * stride + words);
   }
 
-  // Of the stage whose first k is `from`.
-  /// How many 16 k it has, and the words of one of them, `group`.
+  // The functions below describe the stage whose first k is `from`.
+  /// The number of its groups of 16 k, and the words of one of them.
   __device__ __forceinline__ int groups(int from) const {
     int left = groupsOf(K - from);
     return left < Tile::stageK / 16 ? left : Tile::stageK / 16;
@@ -45,12 +45,12 @@ public:
   __device__ __forceinline__ Global<const uint32_t> group(int from, int group) const {
     return weights.slice((from / 16 + group) * stride, words);
   }
-  /// All groups are one run of words, from the first of group 0.
+  /// Whether all groups are one run of words; it starts with group 0.
   __device__ __forceinline__ bool isOneRun() const { return words == stride; }
   __device__ __forceinline__ Global<const uint32_t> run(int from) const {
     return weights.slice(from / 16 * stride, groups(from) * words);
   }
-  /// Its elements of row i, and how many there are.
+  /// Its elements of row i, and their number.
   __device__ __forceinline__ auto row(int i, int from) const { return &rows[i * K + from]; }
   __device__ __forceinline__ int columns(int from) const {
     return !streams ? 0 : K - from < Tile::stageK ? K - from : Tile::stageK;
@@ -63,26 +63,26 @@ private:
   bool streams = false;
 };
 
-/// The members that a block works on, one after the other: `first`, and each `step` positions further on before `end`.
+/// The members that a block works on, one after the other: from `first`, every `step`-th one before `end`.
 struct Members {
   static constexpr bool several = true;
   int first, end, step;
 };
-/// A block has one, which its layers know.
+/// The single member of a block, which its layers know.
 struct OneMember {
   static constexpr bool several = false;
   static constexpr int first = 0;
 };
 
-/// Of all rows those of this block, which is alone in its tile of `most`: made again where they are asked for, so that
-/// they keep no register from pass to pass.
+/// The number of rows of this block, which is alone in its tile of `most`. It is recomputed at each use, so that it
+/// keeps no register from pass to pass.
 template <int most> __device__ __forceinline__ int rowsOfBlock(int64_t totalRows) {
   const int64_t left = totalRows - int64_t(blockIdx.x) * most;
   return int(left < most ? left : most);
 }
 
-/// The way of a ring's copies: through all of a member's layers, then the next one's; of each layer its passes, of each
-/// pass the k of a stage at a time. layerOf(member, n) is layer n of `layers`.
+/// The order of a ring's copies: through all of a member's layers, then the next one's; within a layer pass by pass,
+/// within a pass stage by stage. layerOf(member, n) is layer n of `layers`.
 template <class Math, class Tile, class Members, class LayerOf> class Course {
 public:
   int from = 0; ///< the stage's first k
@@ -97,7 +97,7 @@ public:
     else
       return layer == layers;
   }
-  /// What belongs to a pass is looked up at its first stage.
+  /// Looks up, at a pass' first stage, what belongs to the pass.
   __device__ __forceinline__ void begin() {
     if (from > 0)
       return;
@@ -119,7 +119,7 @@ public:
         layer = 0, member += members.step;
   }
 
-  /// The layer, and the first column of the block in this pass: made anew, as a producer has few registers.
+  /// The layer, and the first column of the block in this pass: recomputed, as a producer has few registers.
   __device__ __forceinline__ Layer ofPass() const { return layerOf(member, layer); }
   __device__ __forceinline__ int firstColumn(const Layer &of) const {
     return firstTileOf(of.tiles, Tile::firstPanel(pass)) * 8;
@@ -128,10 +128,10 @@ public:
 private:
   const LayerOf &layerOf;
   Members members;
-  int layers, member, layer = 0, pass = 0, K = 0, passes = 0; ///< the last two of the layer
+  int layers, member, layer = 0, pass = 0, K = 0, passes = 0; ///< K and passes are the layer's
 };
 
-/// The `columns` elements from `from` on of each row, by cp.async: of `threads` threads this one, `mine`, its part of
+/// Copies the `columns` elements from `from` on of each row by cp.async. Thread `mine` of `threads` copies its part of
 /// every so many rows, `unit` floats at a time.
 template <class Tile, int unit, int threads, class Math>
 __device__ __forceinline__ void copyRows(const Stages<Math, Tile> &stages, const Shared<float> &to, int rows, int from,
@@ -147,12 +147,12 @@ __device__ __forceinline__ void copyRows(const Stages<Math, Tile> &stages, const
     __pipeline_memcpy_async(&to[row * rowPitch(Tile::stageK) + column], stages.row(row, from + column), unit * 4);
 }
 
-/// Bytes of a stage, at the most; the compiler lays them out (addRing, Geometry.cpp).
+/// Bytes that a stage needs at most; the compiler lays stages out (addRing, Geometry.cpp).
 template <class Math, class Tile, bool ofRows>
 constexpr int stageNeeds = Tile::template weightBytes<Math> + (ofRows ? Tile::rows * rowPitch(Tile::stageK) * 4 : 0);
 
-/// By cp.async: each thread brings its part and waits for it, and a barrier makes the parts a stage. All threads of the
-/// task come to fill() and take(). A row is copied by `rowUnit` floats, as its alignment allows.
+/// A ring by cp.async: each thread copies its part and waits for it, and a barrier makes the parts a stage. All threads
+/// of the task come to fill() and take(). A row is copied `rowUnit` floats at a time, as its alignment allows.
 template <class Math, class Tile, int depth, int stageBytes, int offset, int rowUnit, class Members, class LayerOf>
 class AsyncRing {
 public:
@@ -167,7 +167,8 @@ public:
     for (int i = 0; i < depth - 1; ++i)
       bring();
   }
-  /// Where the next stage lies, once all of it is there. The stage before may be overwritten from now on.
+  /// Waits for the next stage; returns its byte offset in shared memory. The stage before may be overwritten from now
+  /// on.
   __device__ __forceinline__ int take() {
     __pipeline_wait_prior(depth - 2);
     taskSync(); // everybody's copies are there, and everybody has done with the stage before
@@ -201,7 +202,7 @@ private:
     __pipeline_commit(); // an empty one too: waits count groups
   }
   int rows, filled = offset, taken = offset;
-  Course<Math, Tile, Members, LayerOf> ahead; ///< whose stage is copied next
+  Course<Math, Tile, Members, LayerOf> ahead; ///< at the stage that is copied next
 };
 
 } // namespace tutti

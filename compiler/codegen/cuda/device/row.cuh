@@ -8,7 +8,7 @@
 
 namespace tutti {
 
-/// How two lanes of a reduction become one.
+/// Combines two lanes of a reduction.
 template <class T> struct SumOf {
   __device__ static __forceinline__ T combine(T a, T b) { return plus(a, b); }
 };
@@ -22,8 +22,8 @@ template <class T> struct SmallestOf {
   __device__ static __forceinline__ T combine(T a, T b) { return minimum(a, b); }
 };
 
-/// store(row, result) for each row, of the `columns` elements at(row, column). Missing elements are `neutral`. All
-/// threads of the block come here.
+/// Reduces the `columns` elements at(row, column) of each row, and calls store(row, result). Missing elements are
+/// `neutral`. All threads of the block come here.
 template <class Rule, int columns, class T, class At, class Store>
 __device__ __forceinline__ void reduceRows(int rows, T neutral, At at, Store store) {
   int lane = threadIdx.x % 16, half = threadIdx.x / 16, halves = taskThreads() / 16;
@@ -37,7 +37,7 @@ __device__ __forceinline__ void reduceRows(int rows, T neutral, At at, Store sto
 #pragma unroll
     for (int distance = 8; distance > 0; distance /= 2) {
       T other = __shfl_xor_sync(0xffffffff, all, distance);
-      // The lower lane's first, whichever this is.
+      // The lower lane's value comes first, in both lanes.
       all = lane & distance ? Rule::combine(other, all) : Rule::combine(all, other);
     }
     if (inside && lane == 0)
@@ -45,8 +45,9 @@ __device__ __forceinline__ void reduceRows(int rows, T neutral, At at, Store sto
   }
 }
 
-/// Scans along each row of `columns` elements, at(row, column), by Rule, as docs/numerics.md orders them: store(row,
-/// column, result). `none` changes nothing; an exclusive scan begins with `empty`. All threads of the block come here.
+/// Scans the `columns` elements at(row, column) of each row by Rule, in the order of docs/numerics.md, and calls
+/// store(row, column, result). `none` changes nothing; an exclusive scan begins with `empty`. All threads of the block
+/// come here.
 template <class Rule, int columns, bool exclusive, bool reverse, class T, class At, class Store>
 __device__ __forceinline__ void scanRows(int rows, T none, T empty, At at, Store store) {
   int lane = threadIdx.x % 16, half = threadIdx.x / 16, halves = taskThreads() / 16;
@@ -72,7 +73,7 @@ __device__ __forceinline__ void scanRows(int rows, T none, T empty, At at, Store
   }
 }
 
-/// Scans of rows whose elements lie `step` apart, one after the other: a thread each.
+/// Scans the elements of a row that lie `step` apart; each such sequence is scanned in order by one thread.
 template <class Rule, int columns, int step, bool exclusive, bool reverse, class T, class At, class Store>
 __device__ __forceinline__ void scanColumns(int rows, T empty, At at, Store store) {
   for (int i = threadIdx.x; i < rows * step; i += taskThreads()) {
@@ -88,7 +89,7 @@ __device__ __forceinline__ void scanColumns(int rows, T empty, At at, Store stor
   }
 }
 
-/// body(row, column) for each element of a tile. All threads of the block come here.
+/// Calls body(row, column) for each element of a tile. All threads of the block come here.
 template <class Body> __device__ __forceinline__ void forElements(int rows, int columns, Body body) {
   for (int i = threadIdx.x; i < rows * columns; i += taskThreads())
     body(i / columns, i % columns);

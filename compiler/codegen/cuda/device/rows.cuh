@@ -14,7 +14,7 @@ template <class View> struct Rows {
   View view;
   int stride;
   __device__ __forceinline__ float at(int row, int k) const { return view[row * stride + k]; }
-  /// The elements k to k + 3, k a multiple of four: at once, if rows lie so that this is possible.
+  /// The elements k to k + 3, k a multiple of four, by one load if the stride allows it.
   __device__ __forceinline__ float4 four(int row, int k) const {
     if (stride % 4 == 0)
       return view.load4(row * stride + k);
@@ -22,8 +22,8 @@ template <class View> struct Rows {
   }
 };
 
-/// Rows of K floats in shared memory from byte `to` on, where four neighbours are one load: copied from where they
-/// lie side by side. All threads of the block come here.
+/// Copies rows of K floats, which lie side by side, to shared memory from byte `to` on, at a pitch where four
+/// neighbours are one load. All threads of the block come here.
 template <int K, int to, class View>
 __device__ __forceinline__ Rows<Shared<float>> copiedRows(int rows, const View &from) {
   constexpr int stride = (K + 3) / 4 * 4;
@@ -34,7 +34,7 @@ __device__ __forceinline__ Rows<Shared<float>> copiedRows(int rows, const View &
   return copy;
 }
 
-/// One float or four neighbours from `at` on, and the same as 16-bit floats.
+/// readUnit reads one float or four neighbours from `at` on; storeNarrow stores them as 16-bit floats.
 template <int unit, class View> __device__ __forceinline__ void readUnit(float (&x)[unit], const View &from, int at) {
   if constexpr (unit == 4) {
     float4 four = from.load4(at);
@@ -51,9 +51,9 @@ __device__ __forceinline__ void storeNarrow(const Shared<T> &to, int at, const f
     to[at] = stored<T>(x[0]);
 }
 
-/// Rows of K floats to rows of 16-bit floats in shared memory, `stride` apart, and zeros to the next multiple of 16.
-/// All threads of the task come here; each asks for `atOnce` elements, or fours of them where rows are of fours, before
-/// it stores the first.
+/// Converts rows of K floats to 16-bit floats in shared memory, `stride` apart, with zeros to the next multiple of 16.
+/// All threads of the task come here; each loads `atOnce` elements, or fours where K is a multiple of four, before it
+/// stores the first.
 template <int K, int stride, int atOnce, class T, class View>
 __device__ __forceinline__ void narrowRows(const Shared<T> &to, int rows, const View &from) {
   constexpr int unit = K % 4 == 0 ? 4 : 1, units = K / unit;
@@ -61,7 +61,7 @@ __device__ __forceinline__ void narrowRows(const Shared<T> &to, int rows, const 
 #pragma unroll 1
   for (int first = threadIdx.x; first < all; first += atOnce * threads) {
     float x[atOnce][unit];
-    int at[atOnce]; // past the last, the first once more: a branch would part the loads
+    int at[atOnce]; // past the end, the first once more: a branch would separate the loads
 #pragma unroll
     for (int i = 0; i < atOnce; ++i) {
       at[i] = first + i * threads < all ? first + i * threads : first;
@@ -75,7 +75,7 @@ __device__ __forceinline__ void narrowRows(const Shared<T> &to, int rows, const 
   zeroBeyond(to, rows, K, stride);
 }
 
-/// The same of rows so long that a warp has one at a time: each lane asks for its elements of `rowsAtOnce` before it
+/// The same for rows so long that a warp has one at a time: each lane loads its elements of `rowsAtOnce` rows before it
 /// stores the first.
 template <int K, int stride, int rowsAtOnce, class T, class View>
 __device__ __forceinline__ void narrowLongRows(const Shared<T> &to, int rows, const View &from) {
@@ -106,7 +106,7 @@ __device__ __forceinline__ void narrowLongRows(const Shared<T> &to, int rows, co
   zeroBeyond(to, rows, K, stride);
 }
 
-/// The same rows as 16-bit floats, in shared memory.
+/// Rows of 16-bit floats in shared memory, read as floats.
 template <class View> struct NarrowRows {
   View view;
   int stride;

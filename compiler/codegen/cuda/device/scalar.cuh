@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Scalar operations that CUDA lacks by the meaning that docs/numerics.md gives them.
+// Scalar operations with the meaning of docs/numerics.md, which CUDA's own lack.
 #pragma once
 
 #include "tutti/base.cuh"
@@ -7,13 +7,13 @@
 
 namespace tutti {
 
-/// The larger by IEEE 754-2019: a NaN stays one, -0 < +0.
+/// The maximum of IEEE 754-2019: a NaN stays one, -0 < +0.
 template <class T> __device__ __forceinline__ T maximum(T a, T b) {
   if (a == b)
     return copysign(T(1), a) < 0 ? b : a;
   return a > b || a != a ? a : b;
 }
-/// The smaller by IEEE 754-2019.
+/// The minimum of IEEE 754-2019.
 template <class T> __device__ __forceinline__ T minimum(T a, T b) {
   if (a == b)
     return copysign(T(1), a) < 0 ? a : b;
@@ -31,7 +31,7 @@ template <> __device__ __forceinline__ float minimum(float a, float b) {
   return y;
 }
 #endif
-// Of integers, where the element type is not known to the caller.
+// For integers, so that a caller need not know the element type.
 template <> __device__ __forceinline__ int maximum(int a, int b) { return a > b ? a : b; }
 template <> __device__ __forceinline__ int minimum(int a, int b) { return a < b ? a : b; }
 template <> __device__ __forceinline__ short maximum(short a, short b) { return a > b ? a : b; }
@@ -43,24 +43,25 @@ template <> __device__ __forceinline__ long long minimum(long long a, long long 
 template <> __device__ __forceinline__ bool maximum(bool a, bool b) { return a || b; }
 template <> __device__ __forceinline__ bool minimum(bool a, bool b) { return a && b; }
 
-/// A float that is known to fit, truncated.
+/// Truncates a float that is known to fit.
 template <class To> __device__ __forceinline__ To truncated(float x) { return static_cast<To>(__float2ll_rz(x)); }
 template <class To> __device__ __forceinline__ To truncated(double x) { return static_cast<To>(__double2ll_rz(x)); }
 
-/// An index of a gather or a scatter as a place below `length`: from the end when negative, brought into the range.
+/// Makes an index of a gather or a scatter a place below `length`: a negative one counts from the end, and the result
+/// is clamped.
 __device__ __forceinline__ int inRange(long long index, long long length) {
   const long long wrapped = index < 0 ? index + length : index;
   return int(wrapped < 0 ? 0 : wrapped < length ? wrapped : length - 1);
 }
 
-/// Remainder and quotient that round down, by what is positive.
+/// Remainder and quotient that round down, for a positive divisor.
 template <class T> __device__ __forceinline__ T floorRemainder(T a, Same<T> b) {
   const T rest = a % b;
   return rest < 0 ? rest + b : rest;
 }
 template <class T> __device__ __forceinline__ T floorQuotient(T a, Same<T> b) { return (a - floorRemainder(a, b)) / b; }
 
-/// Modulo 2^width, also for signed integers; of floats, the sum.
+/// Modulo 2^width, also for signed integers; the rounded result for floats.
 template <class T> __device__ __forceinline__ T plus(T a, T b) { return a + b; }
 template <> __device__ __forceinline__ int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }
 template <> __device__ __forceinline__ long long plus(long long a, long long b) {
@@ -71,7 +72,7 @@ template <> __device__ __forceinline__ int times(int a, int b) { return int(unsi
 template <> __device__ __forceinline__ long long times(long long a, long long b) {
   return static_cast<long long>(static_cast<unsigned long long>(a) * static_cast<unsigned long long>(b));
 }
-/// sum + a b: of floats rounded once.
+/// sum + a b, rounded once for floats.
 __device__ __forceinline__ float multiplyAdd(float a, float b, float sum) { return __fmaf_rn(a, b, sum); }
 __device__ __forceinline__ double multiplyAdd(double a, double b, double sum) { return __fma_rn(a, b, sum); }
 template <class T> __device__ __forceinline__ T multiplyAdd(T a, T b, T sum) {
@@ -86,14 +87,14 @@ __device__ __forceinline__ int multiplyAddBytes(int a, int b, int sum) {
   return sum;
 }
 
-/// What a sum of no elements is before another is added: -0 + s is s, whatever s is.
+/// The sum of no elements, to which another sum is added: -0 + s is s, whatever s is.
 template <class T> __device__ __forceinline__ T noSum() { return T(0); }
 template <> __device__ __forceinline__ float noSum<float>() { return -0.0f; }
 template <> __device__ __forceinline__ double noSum<double>() { return -0.0; }
 
 /// The chain rule: `count` terms in chunks, each an ascending chain from +0, the chunks' sums added in ascending order.
-/// term(k, sum) is the sum with the k-th term in it. Of many terms a few at a time are one piece of code: those of a
-/// whole chunk, whose elements the compiler would load together, are more than a thread's registers.
+/// term(k, sum) adds the k-th term. Of many terms only a few at a time are unrolled: the compiler would load a whole
+/// chunk's elements together, which are more than a thread's registers.
 template <int count, int chunk, class T, class Term> __device__ __forceinline__ T chainSum(Term term) {
   constexpr int together = count <= 64 ? count : 8;
   T total = noSum<T>();

@@ -7,27 +7,28 @@
 
 namespace tutti {
 
-// The columns of a weight in tiles of eight lie in panels of four tiles, then of two, then of one.
-// (Of unsigned numbers, whose divisions are shifts.)
+// The columns of a weight, in tiles of eight, form panels of four tiles, then of two, then of one. (The numbers are
+// unsigned, so that divisions are shifts.)
 __device__ constexpr int panelsOf(unsigned tiles) { return int(tiles / 4 + tiles % 4 / 2 + tiles % 2); }
 __device__ constexpr int tilesOf(unsigned tiles, unsigned panel) {
   return panel < tiles / 4 ? 4 : tiles % 4 >= 2 && panel == tiles / 4 ? 2 : 1;
 }
-/// The tile that a panel begins with.
+/// The first tile of a panel.
 __device__ constexpr int firstTileOf(unsigned tiles, unsigned panel) {
   return int(panel <= tiles / 4 ? panel * 4 : tiles / 4 * 4 + 2);
 }
 
-/// How many tiles lie in a band.
+/// The tiles of a whole band.
 constexpr int bandTiles = 32;
-/// How many groups of 16 k there are.
+/// The number of groups of 16 k.
 __device__ constexpr int groupsOf(int K) { return int(unsigned(K + 15) / 16); }
 
-/// The warps of a block are a grid of warpRows x warpColumns x panelParts x slices. A warp has 16 rowTiles rows,
-/// warpPanels panels of columns, or one of the panelParts of a panel, and of each stage's 32 slices pairs k 32 pairs,
-/// pairs of groups: so a narrow product keeps all warps busy (slices.cuh). `wide`: four warps behind each other are a
-/// warpgroup (warpgroup.cuh), with 16 rows each and the same panels. `blocks` form a cluster that shares the panels;
-/// there a panel's parts are a block's each. A pass has at most passTiles tiles of eight columns.
+/// The warps of a block form a grid of warpRows x warpColumns x panelParts x slices. A warp has 16 rowTiles rows. It
+/// has warpPanels panels of columns, or one of the panelParts of a panel. Of the 32 slices pairs k of a stage it has 32
+/// pairs, that is `pairs` pairs of groups: slices keep all warps busy in a narrow product (slices.cuh). `wide`: four
+/// warps behind each other form a warpgroup (warpgroup.cuh), with 16 rows each and the same panels. `blocks` form a
+/// cluster that shares the panels; each part of a panel is then a block's. A pass has at most passTiles tiles of eight
+/// columns.
 template <int rowTiles_, int warpRows_, int warpColumns_, int slices_ = 1, int blocks_ = 1, int warpPanels_ = 1,
           int pairs_ = 1, int passTiles_ = warpColumns_ * warpPanels_ * 4, int panelParts_ = 1, bool wide_ = false>
 struct Tile {
@@ -38,36 +39,36 @@ struct Tile {
   static constexpr int rows = 16 * rowTiles * warpRows, stageK = 32 * slices * pairs,
                        warpParts = blocks > 1 ? 1 : panelParts, blockParts = blocks > 1 ? panelParts : 1,
                        threads = 32 * warpRows * warpColumns * warpParts * slices;
-  static constexpr int panelTiles = 4 / panelParts; ///< of a panel, that a warp has at most
-  /// Rows of an input come with a stage's weights. An element of a slice's rows is of use to one warp, which reads it
-  /// itself.
+  static constexpr int panelTiles = 4 / panelParts; ///< of a panel, at most, for a warp
+  /// Whether rows of an input come with a stage's weights. With slices only one warp uses an element of the rows, and
+  /// reads it itself.
   static constexpr bool streamsRows = slices == 1;
   static_assert(panelParts == 1 || warpPanels == 1, "who has a part of a panel has no other");
   static_assert(slices == 1 || (warpRows == 1 && warpPanels == 1 && pairs == 1),
                 "slices share the rows of a tile, and 32 k are a slice's");
   static_assert(!wide || (rowTiles == 1 && warpRows % 4 == 0 && slices * panelParts * blocks == 1),
                 "a warpgroup has 64 rows, and whole panels");
-  /// The same rows and stages, of which a warp multiplies one panel by itself.
+  /// The same rows and stages, where a warp multiplies one panel by itself.
   using ByPanel = Tile<rowTiles, warpRows, warpColumns, slices, blocks, 1, pairs, passTiles_, panelParts>;
-  static constexpr int passPanels = warpColumns * warpPanels; ///< of a block at a time
+  static constexpr int passPanels = warpColumns * warpPanels; ///< of a block in a pass
   static constexpr int passColumns = passPanels * 32;
   static constexpr int passPanelsOfAll = passPanels * (blocks / blockParts); ///< of all blocks
   static constexpr int panelStep = wide ? 1 : warpColumns; ///< from one of a warp's panels to the next
   static_assert(bandTiles / 4 % passPanels == 0, "a pass is of one band");
   static_assert(blocks % blockParts == 0, "blocks have all parts of a panel");
-  /// Bytes that the panels may take of a stage of the ring; rows lie behind them.
+  /// Bytes of a ring's stage that are for the panels; rows lie behind them.
   template <class Math> static constexpr int weightBytes = passTiles_ * stageK / 16 * Math::words * 32 * 4;
 
-  /// Of this block among those that share a tile of rows.
+  /// This block's rank among those that share a tile of rows.
   __device__ __forceinline__ static int rank() { return blockIdx.x % blocks; }
   /// The first panel of this block in a pass.
   __device__ __forceinline__ static int firstPanel(int pass) {
     return pass * passPanelsOfAll + rank() / blockParts * passPanels;
   }
 
-  // This warp's place. It has the panels column, column + warpColumns and so on of a pass, or of a warpgroup
-  // neighbours. Rows of warps begin with another column each: the narrow last panels, which are less work, are not all
-  // on one of the processor's four parts.
+  // This warp's place. Its panels of a pass are column(), column() + warpColumns and so on, or neighbours in a
+  // warpgroup. Each row of warps begins with another column, so that the narrow last panels, which are less work, are
+  // not all on one of the multiprocessor's four parts.
   __device__ __forceinline__ static int slice() { return threadIdx.x / 32 % slices; }
   __device__ __forceinline__ static int warpRow() {
     int warp = threadIdx.x / 32;
@@ -82,11 +83,11 @@ struct Tile {
   __device__ __forceinline__ static int ownPanel(int pass) {
     return firstPanel(pass) + column() * (wide ? warpPanels : 1);
   }
-  /// Of the threads that have the same rows, this one.
+  /// This thread's index among those that have the same rows.
   __device__ __forceinline__ static int threadOfRows() {
     return wide ? column() * 32 + int(threadIdx.x) % 32 : int(threadIdx.x) % (threads / warpRows);
   }
-  /// Of its panels' tiles the first that is this warp's, and of `tiles` how many are.
+  /// The first of a panel's tiles that is this warp's, and the number of its tiles in a panel of `tiles`.
   __device__ __forceinline__ static int firstTile() {
     return (blockParts > 1  ? rank() % blockParts
             : warpParts > 1 ? int(threadIdx.x) / 32 / slices % warpParts
@@ -102,14 +103,14 @@ struct Tile {
   __device__ __forceinline__ static int firstRow() { return warpRow() * rowTiles * 16; }
 };
 
-/// Tiles of a block's panels in a pass, of a weight of so many.
+/// The number of tiles of a block's panels in a pass, for a weight of `tiles`.
 template <class Tile> __device__ __forceinline__ int passTiles(int tiles, int pass) {
   int first = Tile::firstPanel(pass), end = first + Tile::passPanels, all = panelsOf(tiles);
   return first >= all ? 0 : (end < all ? firstTileOf(tiles, end) : tiles) - firstTileOf(tiles, first);
 }
 
-/// Where words of a weight lie whose tiles of columns begin with `tile`: those of the first 16 k, and how many words
-/// from there to the next.
+/// Where the words of a weight lie, for columns from tile `tile` on: the first word of the first 16 k, and the words
+/// from there to the next 16 k.
 template <class Math> struct PassWords {
   int first, stride;
   __device__ __forceinline__ PassWords(int tile, int tiles, int K) {
@@ -119,8 +120,8 @@ template <class Math> struct PassWords {
   }
 };
 
-/// What a warp has of its panel `i` of a pass, of a weight of `all` tiles: how many, and of 16 k of the block the words
-/// before the first.
+/// A warp's part of its panel `i` of a pass, for a weight of `all` tiles: the number of tiles, and the words before the
+/// first one among the block's words of 16 k.
 template <class Math, class Tile> struct PanelPart {
   int tiles, words;
 
@@ -132,7 +133,7 @@ template <class Math, class Tile> struct PanelPart {
   }
 };
 
-/// Of a weight [K, N] in fragments.
+/// The words of a weight [K, N] in fragments.
 template <class Math> __device__ constexpr int wordsOf(int K, int N) {
   return (K + 15) / 16 * Math::words * 32 * ((N + 7) / 8);
 }

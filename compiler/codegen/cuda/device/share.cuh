@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What blocks of a cluster that share a tile of rows give each other, from sm_90 on.
+// How the blocks of a cluster that share a tile of rows exchange values, from sm_90 on.
 #pragma once
 
 #include "tutti/bulk.cuh"
@@ -10,8 +10,9 @@
 
 namespace tutti {
 
-/// storeNeighbours, to this view of the first `blocks` blocks of the cluster. They may read it after the next
-/// clusterSync(), which waits until all stores have come: dear, so it is for what is more than a layer's activations.
+/// storeNeighbours() to this view in each of the first `blocks` blocks of the cluster. They may read it after the next
+/// clusterSync(), which waits until all stores have come: this is expensive, so it is for values beyond a layer's
+/// activations.
 template <int blocks, class View, int n, class Make>
 __device__ __forceinline__ void giveAll(const View &view, int at, const Neighbours<n> &sums, Make make) {
   decltype(make(0)) made[n] = {};
@@ -23,26 +24,26 @@ __device__ __forceinline__ void giveAll(const View &view, int at, const Neighbou
     storeNeighbours<true>(peer(view, rank), at, sums, [&](int i) { return made[i]; });
 }
 
-/// What a layer's blocks hand over to each other, `count` layers one after the other: stores that do not wait, whose
-/// bytes an mbarrier in each block counts, one for each layer, from byte `offset` on. They are used once: what comes
-/// for a layer can not be taken for that of another, however late a block is.
+/// Hands over a layer's activations between its blocks, for `count` layers one after the other, by stores that do not
+/// wait. An mbarrier for each layer in each block, from byte `offset` on, counts their bytes. Each is used once, so
+/// bytes for one layer cannot be taken for another's, however late a block is.
 ///
-/// Nobody says that a place may be stored over: a block that hands over has read what it needs for it, and who makes
-/// the next layer's activations has got those of all blocks that made some. So no barrier of the cluster lies between
-/// layers, nor behind the last: a block has waited for all that comes to it.
+/// Nobody says that a place may be overwritten: a block that hands over has read what it needs for it, and a block that
+/// makes the next layer's activations has received those of all blocks that made some. So no barrier of the cluster
+/// lies between layers, nor behind the last: a block has waited for all that comes to it.
 template <int count, int offset> class Handovers {
 public:
-  /// bytesOf(n) come to this block with handover n. All threads of the block come here; mbarriers are there for others
-  /// behind a clusterArriveRelaxed() and wait.
+  /// bytesOf(n) bytes come to this block with handover n. All threads of the block come here; other blocks see the
+  /// mbarriers behind a clusterArriveRelaxed() and a wait.
   template <class BytesOf> __device__ __forceinline__ explicit Handovers(BytesOf bytesOf) : barriers(offset, count) {
     int n = threadIdx.x;
     if (n < count) {
       mbarrierInit(barriers[n], 1);
       mbarrierExpect(barriers[n], bytesOf(n));
-      mbarrierInitFence(); // of what others' stores count on; the bytes may come before the arrival that expects them
+      mbarrierInitFence(); // for others' stores; their bytes may come before the arrival that expects them
     }
   }
-  /// giveAll() with handover n.
+  /// giveAll() as handover n.
   template <int blocks, class View, int width, class Make>
   __device__ __forceinline__ void give(int n, const View &view, int at, const Neighbours<width> &sums,
                                        Make make) const {
@@ -65,7 +66,7 @@ public:
         if (i < sums.count)
           storeAsync(&view[at + i], made[i], barrier, rank);
   }
-  /// All of handover n is there.
+  /// Waits until handover n is complete.
   __device__ __forceinline__ void wait(int n TUTTI_AND_WHERE) const {
     mbarrierWaitForPeers(barriers[n], 0 TUTTI_AND_THERE); // so this block does not end before, either
   }

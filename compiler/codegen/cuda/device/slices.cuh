@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Slices: of a tile of few rows and columns each warp multiplies some chunks of 32 k. A chunk's words and rows are of
-// use to that warp alone, which reads them from where they lie while it multiplies those before, and needs no ring for
-// them. The chunks' sums meet in shared memory, to be added in their order.
+// Slices: each warp multiplies some chunks of 32 k of a tile with few rows and columns. A chunk's words and rows are
+// used by that warp alone, which reads them from where they lie while it multiplies those before, and needs no ring for
+// them. The chunks' sums meet in shared memory and are added in their order.
 #pragma once
 
 #include "tutti/barrier.cuh"
@@ -14,9 +14,9 @@
 
 namespace tutti {
 
-/// In the place of a ring: what a warp has of the weights' next 16 k, on its way to registers, through all layers and
-/// passes. Words come one by one, as fragments have them, 128 bytes of a tile for a warp's lanes: of 16 bytes a lane
-/// would get those of others.
+/// Takes the place of a ring: a warp's words of the weights' next 16 k, on their way to registers, through all layers
+/// and passes. Words are loaded one by one, as fragments have them, 128 bytes of a tile across the warp: with 16 bytes
+/// a lane would get words of other lanes.
 template <class L, class LayerOf> class SliceWords {
   using Math = typename L::Math;
   using Tile = typename L::Tile;
@@ -26,10 +26,10 @@ public:
 
   __device__ __forceinline__ SliceWords(const OneMember &, int layers, int rows, const LayerOf &layerOf)
       : layerOf(layerOf), layers(layers), rows(rows) {}
-  /// Whether tile m of 16 rows has any.
+  /// Whether tile m of 16 rows has any rows.
   __device__ __forceinline__ bool hasRows(int m) const { return m == 0 || m * 16 < rows; }
   __device__ __forceinline__ void fill() { bring<0>(); }
-  /// Of the next stage the first or the second group, if this warp has any of it; what follows is asked for.
+  /// Takes the first or the second group of the next stage, if this warp has any of it, and loads what follows.
   template <int group> __device__ __forceinline__ void take(Group &words) {
 #pragma unroll
     for (int j = 0; j < L::most; ++j)
@@ -40,7 +40,7 @@ public:
   }
 
 private:
-  // Where there are none the layer's first are asked for: of registers that may keep what they have NVRTC makes copies.
+  // Without words for this warp the layer's first are loaded, since NVRTC copies registers that may keep their value.
   template <int group> __device__ __forceinline__ void bring() {
     if (group == 0 && left <= 0)
       beginPass();
@@ -73,16 +73,16 @@ private:
 
   const LayerOf &layerOf;
   int layers, rows, layer = -1, pass = 0;
-  int left = 0, own = 0; ///< k of the pass from the stage on, and of this warp's chunks from this one's first on
-  int tiles = 0, at = 0, step = 0; ///< of the panel; where the chunk's words begin, and how many to the next group
+  int left = 0, own = 0;           ///< k left in the pass from the stage on, and in this warp's chunks from this one on
+  int tiles = 0, at = 0, step = 0; ///< tiles of the panel; the first word of the chunk, and words to the next group
   Global<const uint32_t> weights = {uint64_t(0), 0};
   Group next;
 };
 
-/// Where the sums of chunks meet: of each stage those of all slices, of a slice pieces: what a lane has of one of its
-/// two rows and columns in 16 rows of its tiles, neighbours, which go out in one store. They are added by the thread
-/// whose row and columns they are (OwnSums of layer.cuh): eight threads beside each other have a row, so that what they
-/// make of it lies together, too.
+/// Where the sums of chunks meet. A stage has the sums of all slices, and a slice has four pieces for 16 rows. A piece
+/// has, for each lane, one of its two rows and one of its two columns of every tile: neighbours, which one store
+/// writes. The thread that owns the row and columns (OwnSums of layer.cuh) adds them: eight adjacent threads have a
+/// row, so that what they compute from it is contiguous, too.
 template <class L> class ChunkSums {
   using Tile = typename L::Tile;
   static constexpr int most = L::most, slices = Tile::slices,
@@ -94,7 +94,7 @@ public:
       : group(threadIdx.x / 32 / slices),
         sums(shared<float>(L::exchange + group * L::gathered * stageWords * 4, L::gathered * stageWords)) {}
 
-  /// A chunk's sums, or -0, which changes none.
+  /// Stores a chunk's sums, or -0, which changes no sum.
   template <class Words>
   __device__ __forceinline__ void give(int stage, const float (&sum)[Tile::rowTiles][most][4],
                                        const Words &words) const {
@@ -113,12 +113,12 @@ public:
         sums[to] = s[0][e];
     }
   }
-  /// All that share these columns come here.
+  /// Synchronizes the threads that share these columns.
   __device__ __forceinline__ void sync(TUTTI_WHERE) const {
     static_assert(Tile::threads / 32 / slices <= NamedBarriers::mostGroups, "each group has a barrier");
     barrierSync(NamedBarriers::groups + group, slices * 32 TUTTI_AND_THERE);
   }
-  /// total += this thread's sums of so many stages, in their order.
+  /// total += this thread's sums of `stages` stages, in their order.
   template <class Words> __device__ __forceinline__ void add(int stages, const Words &words, float (&total)[4]) const {
     const OwnSums<L> own;
     if (!words.hasRows(own.row / 16))
@@ -155,8 +155,8 @@ private:
   Shared<float> sums;
 };
 
-/// Of the stage whose first k is `from` a slice's chunk: of the 16 rows of tile m the 16 k of a group, as floats, or
-/// where there are none the first.
+/// The elements, as floats, of the 16 rows of tile m and the 16 k of a group in this slice's chunk of the stage whose
+/// first k is `from`; the rows' first 16 k where the chunk has none.
 template <class L>
 __device__ __forceinline__ typename L::Elements rowsOf(const Layer &layer, int from, int group, int m,
                                                        const typename L::Share &share) {
@@ -168,9 +168,9 @@ __device__ __forceinline__ typename L::Elements rowsOf(const Layer &layer, int f
   return L::template elements<floats>(layer, at, share, m);
 }
 
-/// sum = the products of a chunk's first group, or sum += those of its second one, tile of rows by tile of rows: so a
-/// thread has few of both operands at a time, and those that come next are on their way. Tiles without rows are left
-/// out.
+/// sum = the products of a chunk's first group, or sum += those of its second one, tile of rows by tile of rows, so
+/// that a thread has few elements of both operands at a time while the next ones are loaded. Tiles without rows are
+/// left out.
 template <class L, int group, class Words>
 __device__ __forceinline__ void
 multiplyRows(const Layer &layer, int from, const typename Words::Group &word, const Words &words,
@@ -200,7 +200,7 @@ multiplyRows(const Layer &layer, int from, const typename Words::Group &word, co
   }
 }
 
-/// The stages from k `from` on whose sums meet next; how many they are.
+/// Multiplies the stages from k `from` on whose sums meet next; returns their number.
 template <class L, class Words>
 __device__ __forceinline__ int giveStages(const Layer &layer, int from, Words &words, const typename L::Share &share,
                                           const ChunkSums<L> &chunks) {
@@ -222,14 +222,14 @@ __device__ __forceinline__ int giveStages(const Layer &layer, int from, Words &w
     if (left > 16)
       multiplyRows<L, 1>(layer, from, word, words, next, share, sum);
     else if (left > 0)
-      addToAll(sum, 0.0f); // as of rows that are zeros
+      addToAll(sum, 0.0f); // as rows of zeros would
     if (share.tiles[0] > 0)
       chunks.give(stage, sum, words);
   }
   return stage;
 }
 
-/// multiply() by slices.
+/// multiply() for slices.
 template <class L, class Words>
 __device__ __forceinline__ void multiplySlices(const Layer &layer, int pass, Words &words,
                                                const typename L::Share &share, typename L::Sums &sums) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Math functions by the special-function units, about two units of float32's last place where no other bound is given:
-// for precisions of fewer bits. On the emulated device they are exact functions, rounded; bits differ from one device
+// Math functions by the special-function units, for precisions of fewer bits: about two units of float32's last place
+// where no other bound is given. On the emulated device they are exact functions, rounded; bits differ from one device
 // to another.
 #pragma once
 
@@ -30,7 +30,7 @@ namespace tutti {
 TUTTI_SPECIAL(fastExp2, "ex2.approx.ftz.f32", exp2f(x))
 TUTTI_SPECIAL(fastLog2, "lg2.approx.ftz.f32", log2f(x))
 TUTTI_SPECIAL(fastReciprocal, "rcp.approx.ftz.f32", 1.0f / x)
-/// To 11 bits.
+/// Accurate to 11 bits.
 TUTTI_SPECIAL(fastTanh, "tanh.approx.f32", tanhf(x))
 #undef TUTTI_SPECIAL
 
@@ -38,7 +38,7 @@ __device__ __forceinline__ float fastExp(float x) { return fastExp2(x * 0x1.7154
 __device__ __forceinline__ float fastLog(float x) { return fastLog2(x) * 0x1.62e43p-1f; }
 /// 1 / (1 + e^-x)
 __device__ __forceinline__ float fastLogistic(float x) { return fastReciprocal(1.0f + fastExp2(x * -0x1.715476p+0f)); }
-/// The same to 2^-12, of what multiplies x: one function instead of two.
+/// The logistic function to 2^-12, for a gate, which multiplies x: one special function instead of two.
 __device__ __forceinline__ float fastGate(float x) { return __fmaf_rn(fastTanh(x * 0.5f), 0.5f, 0.5f); }
 /// ln(1 + e^x)
 __device__ __forceinline__ float fastLog1pExp(float x) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a thread has made of neighbouring columns, to memory: in as few and wide stores as they allow.
+// Stores a thread's results for neighbouring columns to memory, in as few and wide stores as they allow.
 #pragma once
 
 #include "tutti/barrier.cuh"
@@ -8,17 +8,17 @@
 
 namespace tutti {
 
-/// n sums of neighbouring columns of a row; the first `count` are of the matrix, which may be none. Something is made
-/// of the others too, beside theirs and without a branch, but not stored.
+/// n sums of neighbouring columns of a row; the first `count`, which may be none, lie in the matrix. The others are
+/// processed, too, beside these and without a branch, but not stored.
 template <int n> struct Neighbours {
   float sum[n];
   int count;
-  /// The column of neighbour i where the first one's is `first`; of those past the matrix' last, the last.
+  /// The column of neighbour i, if the first one's is `first`; past the matrix' last column, the last.
   __device__ __forceinline__ int column(int first, int i) const { return first + (i < count ? i : count - 1); }
 };
 __device__ __forceinline__ Neighbours<1> alone(float sum) { return {{sum}, 1}; }
 
-/// What columns(column) reads for all rows, of n neighbouring columns: read once, if registers have room for it, else
+/// Reads columns(column), which all rows share, for n neighbouring columns: once, if registers have room for it, else
 /// where it is needed.
 template <int n, class Columns> __device__ __forceinline__ auto readColumns(Columns columns, int column, int count) {
   using One = decltype(columns(0));
@@ -43,8 +43,8 @@ template <int n, class Columns> __device__ __forceinline__ auto readColumns(Colu
   }
 }
 
-/// f(first), f(first + 1) and so on for `count` parts of the sums, each of `part` rows, which come first when it is
-/// asked for: so f is one piece of code, and sums stay in registers.
+/// Calls f(first), f(first + 1) and so on for `count` parts of the sums, of `part` rows each. A part is shifted to the
+/// front before its call, so that f is one piece of code and the sums stay in registers.
 template <int count, int part, int all, int width, class F>
 __device__ __forceinline__ void forParts(float (&sums)[all][width], int first, F f) {
   if constexpr (count == 1) {
@@ -70,8 +70,8 @@ template <> __device__ __forceinline__ __half stored(float value) { return __flo
 __device__ __forceinline__ uint32_t pairOf(__nv_bfloat16, float low, float high) { return packBfloat16(low, high); }
 __device__ __forceinline__ uint32_t pairOf(__half, float low, float high) { return packHalf(low, high); }
 
-/// make(i), for each of the neighbours that are of the matrix, to the elements from `at` on. `aligned`: where n of them
-/// would start at a multiple of n.
+/// Stores make(i) for each neighbour in the matrix to the elements from `at` on. `aligned`: n of them would start at a
+/// multiple of n.
 template <bool aligned, int n, class View, class Index, class Make>
 __device__ __forceinline__ void storeNeighbours(const View &view, Index at, const Neighbours<n> &sums, Make make) {
   using T = typename View::Element;
@@ -109,8 +109,8 @@ __device__ __forceinline__ void storeNeighbours(const View &view, Index at, cons
       view[at + i] = stored<T>(made[i]);
 }
 
-/// Zeros in rows of 16-bit floats from column N on to the next multiple of 16: products take whole groups. All threads
-/// of the task come here.
+/// Writes zeros to rows of 16-bit floats from column N to the next multiple of 16, since products take whole groups.
+/// All threads of the task come here.
 template <class T> __device__ __forceinline__ void zeroBeyond(const Shared<T> &rows, int count, int N, int stride) {
   int end = (N + 15) & ~15;
   for (int row = threadIdx.x; row < count && N < end; row += taskThreads())

@@ -6,8 +6,8 @@
 
 namespace tutti {
 
-/// A part of a launch: the code that it runs, which of the parts with this code it is, where its arguments begin, its
-/// rows, and how many of them a tile has.
+/// A part of a launch: its code, its index among the parts with this code, where its arguments begin, its rows, how
+/// many of them a tile has, and its members.
 struct TaskPart {
   int code, index, firstArgument;
   int64_t rows;
@@ -15,14 +15,14 @@ struct TaskPart {
   int64_t members;
 };
 
-/// A block's task; no code where the grid has more blocks than there are tasks.
+/// A block's task; `code` stays -1 where the grid has more blocks than there are tasks.
 struct TaskPlace {
   int code = -1, index = 0, firstArgument = 0, tile = 0, member = 0;
   int64_t rows = 0, members = 0;
 };
 
-/// The parts' tasks one after the other: of each all tiles of a member, then the next member's. Nothing is looked up:
-/// the table is a chain of comparisons with sums of tiles x members, the same for all threads.
+/// The parts' tasks one after the other; within a part all tiles of a member, then the next member's. No table is read:
+/// the search is a chain of comparisons with sums of tiles x members, uniform for all threads.
 template <int N> struct TaskTable {
   TaskPart parts[N];
 
@@ -68,7 +68,7 @@ public:
   int64_t rows, members;
   int index; ///< among the parts that have the same code
 
-  /// A number in which they differ: this part's, of all in their order.
+  /// Selects this part's number from those of all parts, given in their order.
   template <class... Numbers> __device__ __forceinline__ int of(int first, Numbers... others) const {
     int number = first, at = 0;
     ((number = ++at == index ? others : number), ...);

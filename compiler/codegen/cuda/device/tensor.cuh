@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The contract family on tensor cores: a tile of rows times a weight that lies in fragments (runtime/schema/Layout.h).
-// Weights come through a ring of stages of 32 k or 64, and rows of an input with them, but for slices, whose warps read
-// what they want (slices.cuh); sums stay in registers.
+// Weights come through a ring of stages of 32 k or 64, and rows of an input with them. With slices, warps read what
+// they need themselves (slices.cuh). Sums stay in registers.
 //
-// How the block's warps share a tile is in shape.cuh. docs/numerics.md fixes the order of every sum; the tile decides
-// none.
+// shape.cuh says how the block's warps share a tile. docs/numerics.md fixes the order of every sum; the tile does not
+// affect it.
 #pragma once
 
 #include "tutti/again.cuh"
@@ -19,16 +19,16 @@ namespace tutti {
 
 #if TUTTI_CAPABILITY >= 80
 
-/// A lane's words of 16 k of each tile of a panel of `tiles`, from `at` on: core matrices, of floats the four of a tile
-/// at a time, of 16 bits the two of two tiles. A tile that the panel lacks has the words of another: its products are
-/// thrown away, which costs less than to ask for each whether it is wanted.
+/// Loads a lane's words of 16 k of each tile of a panel of `tiles`, from `at` on. One load takes four core matrices:
+/// those of one tile of floats, or of two tiles of 16 bits. A tile that the panel lacks gets the words of another:
+/// throwing its products away costs less than a branch for each tile.
 template <class Tile, int widths, int words, int most>
 __device__ __forceinline__ void loadWords(uint32_t (&word)[most][words], const Shared<uint32_t> &from, int at,
                                           int tiles) {
   constexpr int atOnce = 4 / words;
   int lane = int(threadIdx.x) % 32;
   if (words == 2 && widths % 2 && tiles == 1)
-    lane %= 16; // of a single tile, twice
+    lane %= 16; // a single tile, twice
 #pragma unroll
   for (int j = 0; j < most; j += atOnce) {
     int mine = widths == most || j < tiles ? j : 0;
@@ -46,7 +46,7 @@ __device__ __forceinline__ void loadWords(uint32_t (&word)[most][words], const S
   }
 }
 
-/// The warps that have the same rows of a tile meet.
+/// Synchronizes the warps that have the same rows of a tile.
 template <class Tile> __device__ __forceinline__ void rowsSync(TUTTI_WHERE) {
   if constexpr (Tile::threads == 32 * Tile::warpRows) {
     __syncwarp(0xffffffff TUTTI_AND_THERE);
@@ -56,7 +56,7 @@ template <class Tile> __device__ __forceinline__ void rowsSync(TUTTI_WHERE) {
   }
 }
 
-/// zeroBeyond(), each row by one of the warps that have it.
+/// zeroBeyond() for the rows of this row of warps, one thread a row.
 template <class Tile, class T> __device__ __forceinline__ void zeroBeyondOwn(const Shared<T> &rows, int N, int stride) {
   int row = Tile::firstRow() + Tile::threadOfRows(), end = (N + 15) & ~15;
   if (row < Tile::firstRow() + Tile::rowTiles * 16)
@@ -64,13 +64,14 @@ template <class Tile, class T> __device__ __forceinline__ void zeroBeyondOwn(con
       rows[row * stride + column] = T{};
 }
 
-/// What this warp has to do of a pass. Rows past the last are the last once more; but a warpgroup's warps, which wait
-/// for those of their rows only and multiply together whether they have any, read their own where all are there.
+/// This warp's share of a pass. Rows past the last repeat the last. The warps of a warpgroup differ: they wait only for
+/// those of their rows and multiply together whether they have any, so they read their own rows where all are there
+/// (Layer::whole).
 template <class L> __device__ __forceinline__ typename L::Share shareOf(const Layer &layer, int pass, int rows) {
   using Tile = typename L::Tile;
   constexpr int groupWords = L::Math::words * 32;
   typename L::Share share;
-  int first = Tile::wide ? Tile::firstRow() / 64 * 64 : Tile::firstRow(); // of who multiplies together
+  int first = Tile::wide ? Tile::firstRow() / 64 * 64 : Tile::firstRow(); // of the warps that multiply together
   if constexpr (Tile::wide) {
     int before = firstTileOf(layer.tiles, Tile::firstPanel(pass)), all = panelsOf(layer.tiles),
         panel = Tile::ownPanel(pass), end = panel + Tile::warpPanels, begin = firstTileOf(layer.tiles, panel);
@@ -98,14 +99,15 @@ template <class L> __device__ __forceinline__ typename L::Share shareOf(const La
   return share;
 }
 
-/// No sums: so they are before the first stage of a pass, and registers are free for what follows the last one.
+/// Sets the sums to zero before a pass' first stage; until then their registers are free for what follows the last
+/// pass.
 template <class L> __device__ __forceinline__ void clear(typename L::Sums &sums) {
 #pragma unroll
   for (int i = 0; i < L::Tile::warpPanels; ++i)
     fill(sums.of[i], L::Math::chunked ? -0.0f : 0.0f); // -0 + s is s
 }
 
-/// sum += 16 k of a stage, whose weights begin at word `at` and whose fragments of 16 rows leftOf(m) are.
+/// sum += 16 k of a stage, whose weights begin at word `at`; leftOf(m) gives the fragments of 16 rows.
 template <class L, class LeftOf>
 __device__ __forceinline__ void
 multiplyGroup(int stage, int at, const typename L::Share &share, LeftOf leftOf,
@@ -133,9 +135,9 @@ multiplyGroup(int stage, int at, const typename L::Share &share, LeftOf leftOf,
   }
 }
 
-/// pair += the sums of two chunks, the first with its weights at word `at`; `left` k are from there on. Between them is
-/// no branch: the second one's fragments are made while the first ones are multiplied. Where there is no second one its
-/// rows are zeros, and its weights those of the first.
+/// pair += the sums of two chunks, the first with its weights at word `at`; `left` k remain from there on. No branch
+/// lies between them: the second one's fragments are made while the first ones are multiplied. A missing second chunk
+/// has rows of zeros, and the weights of the first.
 template <class L, class First, class Second>
 __device__ __forceinline__ void multiplyPair(int stage, int at, int left, const typename L::Share &share, First first,
                                              Second second, float (&pair)[L::Tile::rowTiles][L::Tile::panelTiles][4]) {
@@ -147,7 +149,7 @@ __device__ __forceinline__ void multiplyPair(int stage, int at, int left, const 
   addTo(pair, sum[1][0]);
 }
 
-/// sums += a stage's k, of rows that lie as `kind` says.
+/// sums += a stage's k, for rows that lie as `kind` says.
 template <class L, Lefts kind>
 __device__ __forceinline__ void multiplyStage(const Layer &layer, int from, int stage, const typename L::Share &share,
                                               typename L::Sums &sums) {
@@ -188,7 +190,7 @@ __device__ __forceinline__ void multiplyStage(const Layer &layer, int from, int 
 template <Lefts kind_> struct RowsKind {
   static constexpr Lefts kind = kind_;
 };
-/// f, of where this layer's rows lie.
+/// Calls f with where this layer's rows lie.
 template <class L, class F> __device__ __forceinline__ void byRows(const Layer &layer, F f) {
   if (L::has(layer, halves)) {
     if constexpr (L::lefts & halves)
@@ -201,9 +203,9 @@ template <class L, class F> __device__ __forceinline__ void byRows(const Layer &
   }
 }
 
-/// multiply() of three products of floats, of a warpgroup whose panels are fewer than it may have, or not whole: each
-/// warp by itself. (Of products by warpgroups in two places of a kernel NVRTC 13 often finds no registers for both, and
-/// waits for each product.)
+/// multiply() for three products of floats and a warpgroup with fewer panels than it may have, or incomplete ones: each
+/// warp multiplies by itself. (With products by warpgroups in two places of a kernel, NVRTC 13 often finds no registers
+/// for both, and waits for each product.)
 template <class L, Lefts kind, class Ring>
 __device__ __forceinline__ void multiplyByPanel(const Layer &layer, Ring &ring, const typename L::Share &share,
                                                 typename L::Sums &sums) {
@@ -236,8 +238,8 @@ __device__ __forceinline__ void multiplyByPanel(const Layer &layer, Ring &ring, 
     addTo(sums.of[i], parts[i].of[0]); // to -0
 }
 
-/// sums += a layer's rows [rows, K] times this block's panels of its weight, as the ring brings them: in one place, as
-/// what a ring does stands there. All threads of the task come here.
+/// sums += a layer's rows [rows, K] times this block's panels of its weight, as the ring brings them. A kernel calls it
+/// in one place, since the ring's code is inlined there. All threads of the task come here.
 template <class L, class Ring>
 __device__ __forceinline__ void multiply(const Layer &layer, int pass, Ring &ring, const typename L::Share &share,
                                          typename L::Sums &sums) {

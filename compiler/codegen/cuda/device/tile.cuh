@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products of two values that a call computes: a thread has a tile of rows and columns, and their sums in registers.
 //
-// Rows that follow each other and read the same columns of the right operand, `run` of them, are cut into groups; a
-// thread's columns are as many apart as there are threads beside it, so that these read neighbours. docs/numerics.md
-// fixes the order of every sum; groups and threads decide none.
+// Consecutive rows that read the same columns of the right operand, `run` of them, are cut into groups. A thread's
+// columns lie as many apart as there are threads beside it, so that neighbouring threads read neighbours.
+// docs/numerics.md fixes the order of every sum; groups and threads do not affect it.
 #pragma once
 
 #include "tutti/barrier.cuh"
@@ -13,7 +13,7 @@
 
 namespace tutti {
 
-/// `count` terms of an operand from `at` on, `step` elements apart; `fours`: four that are neighbours are one load.
+/// Loads `count` terms of an operand from `at` on, `step` elements apart; `fours`: four neighbours are one load.
 template <bool fours, int count, class View>
 __device__ __forceinline__ void loadTerms(float (&x)[count], const View &view, int64_t at, int64_t step) {
   if constexpr (fours && count == 4) {
@@ -26,7 +26,7 @@ __device__ __forceinline__ void loadTerms(float (&x)[count], const View &view, i
   }
 }
 
-/// An operand: where its elements are, which four neighbouring terms are one load, and elements from term to term.
+/// An operand: its elements, whether four neighbouring terms are one load, and the elements from term to term.
 template <bool fours, class View> struct Operand {
   View view;
   int64_t step;
@@ -58,9 +58,9 @@ __device__ __forceinline__ void multiplyTerms(float (&sum)[R][C], const Left &le
         sum[i][j] = __fmaf_rn(x[i][t], w[j][t], sum[i][j]);
 }
 
-/// store(row, column, sum, what columns(column) reads) for each of the tile's rows and `count` columns, of sums of K
-/// terms: row r's first term in the left operand is at leftAt(r), and column c's that belongs to it in the right one at
-/// rightAt(r) + c * columnStep. R rows and C columns a thread. All threads of the block come here.
+/// Calls store(row, column, sum, what columns(column) reads) for each of the tile's rows and `count` columns, with sums
+/// of K terms: row r's first term in the left operand is at leftAt(r), and column c's first term for it in the right
+/// one at rightAt(r) + c * columnStep. A thread has R rows and C columns. All threads of the block come here.
 template <int K, int chunk, int R, int C, class Left, class LeftAt, class Right, class RightAt, class Columns,
           class Store>
 __device__ __forceinline__ void multiplyValues(int firstRow, int rows, int run, int count, const Left &left,
@@ -72,13 +72,13 @@ __device__ __forceinline__ void multiplyValues(int firstRow, int rows, int run, 
 #pragma unroll 1
   for (int unit = threadIdx.x; unit < groups * slots; unit += taskThreads()) {
     const int slot = unit % slots, group = firstGroup + unit / slots, above = group / groupsOfRun;
-    // The group's rows that are of the run, and of the tile.
+    // The group's rows that lie in the run and in the tile.
     int row = above * run + group % groupsOfRun * R - firstRow, end = (above + 1) * run - firstRow;
     end = row + R < end ? row + R : end;
     end = rows < end ? rows : end;
     row = row < 0 ? 0 : row;
     int64_t rowAt[R], columnAt[C];
-    // Rows and columns past the last are the last once more.
+    // Rows past the last repeat the last; columns past the last repeat the thread's first.
 #pragma unroll
     for (int i = 0; i < R; ++i)
       rowAt[i] = leftAt(row + i < end ? row + i : end - 1);

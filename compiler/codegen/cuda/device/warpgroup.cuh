@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tensor-core products of four warps, a warpgroup: wgmma, which only Hopper has (sm_90a). A warp has 16 of 64 rows, in
-// fragments as mma.cuh's; the weight's columns stay in shared memory, which the tensor cores read themselves. So no
-// fragment of them costs a load or a register, and a group of 16 k is one instruction, whatever its columns. Sums are
-// those of mma.sync, bit for bit (docs/cuda.md).
+// Tensor-core products of four warps, a warpgroup: wgmma, which only Hopper has (sm_90a). Each warp has 16 of 64 rows,
+// in fragments as in mma.cuh; the weight's columns stay in shared memory, which the tensor cores read themselves. So no
+// fragment of them costs a load or a register, and a group of 16 k is one instruction for any number of columns. Sums
+// are those of mma.sync, bit for bit (docs/cuda.md).
 #pragma once
 
 #include "tutti/barrier.cuh"
@@ -11,22 +11,21 @@
 #if TUTTI_CAPABILITY == 90
 
 // A kernel has a struct with the widths of its products, in tiles of eight columns, by where a layer's rows lie
-// (RowsKind of tensor.cuh), and a function for each width, which TUTTI_WARPGROUP_PRODUCT defines (its asm names every
-// register of the sums, so there is one for each width):
+// (RowsKind of tensor.cuh). TUTTI_WARPGROUP_PRODUCT defines a function for each width, as its asm names every register
+// of the sums:
 //
 //   struct WideProducts {
 //     static Numbers<2> widthsOf(RowsKind<halves>);
-//     TUTTI_WARPGROUP_PRODUCT(2, 16, "bf16", "%0, %1, %2, %3, %4, %5, %6, %7", "%8, %9, %10, %11", "%12", TUTTI_TILE(0,
-//     0), TUTTI_TILE(0, 1))
+//     TUTTI_WARPGROUP_PRODUCT(2, 16, "bf16", "%0, ..., %7", "%8, ..., %11", "%12", TUTTI_TILE(0, 0), TUTTI_TILE(0, 1))
 //   };
 //
-// Of floats, products are of 8 k and of one width, and the first of a chunk does not add:
+// Products of floats have 8 k and one width, and the first of a chunk does not add:
 //
 //   static constexpr bool hasRest = true;                  some passes leave a warpgroup fewer tiles
-//   TUTTI_WARPGROUP_CHUNK(2, 16, "%0, %1, %2, %3, %4, %5, %6, %7", "%8, %9, %10, %11", "%12", "%13", TUTTI_TILE(0, 0),
-//   TUTTI_TILE(0, 1)) WideProducts::multiply(Tiles<2>(), group, d, a, b, adds);
+//   TUTTI_WARPGROUP_CHUNK(2, 16, "%0, ..., %7", "%8, ..., %11", "%12", "%13", TUTTI_TILE(0, 0), TUTTI_TILE(0, 1))
+//   WideProducts::multiply(Tiles<2>(), group, d, a, b, adds);
 //
-// Products are asked for and done later:
+// Products are asynchronous:
 //
 //   Warpgroup group;
 //   group.begin(d);                                       registers may be read from now on
@@ -48,15 +47,15 @@ template <int n> struct Tiles {};
 
 namespace tutti {
 
-/// A weight in shared memory, from byte `at` on, a multiple of 16: of each 16 k some tiles of `tileWords` words, two
-/// core matrices of 16-bit elements or four of floats, 128 bytes each, of which a product reads two
-/// (runtime/schema/Layout.h). What PTX calls a matrix descriptor, without swizzling.
+/// A weight in shared memory, from byte `at` on, a multiple of 16: for each 16 k some tiles of `tileWords` words, that
+/// is two core matrices of 16-bit elements or four of floats, 128 bytes each. A product reads two of them
+/// (runtime/schema/Layout.h). PTX calls this a matrix descriptor, here without swizzling.
 struct CoreMatrices {
   uint32_t place,
-      step; ///< of the descriptor the halves: where they begin and from one along k to the next, and along columns
+      step; ///< the descriptor's halves: start and stride along k; stride along columns
   __device__ __forceinline__ CoreMatrices(int at, int, int tileWords)
       : place(sharedAddress(&shared<uint32_t>(at, 0)[0]) / 16 | 128 / 16 << 16), step(unsigned(tileWords) / 4) {}
-  /// Those that begin so many times four words behind.
+  /// The matrices that begin 4 `fours` words further on.
   __device__ __forceinline__ CoreMatrices behind(int fours) const {
     CoreMatrices there = *this;
     there.place += fours;
@@ -65,8 +64,8 @@ struct CoreMatrices {
   __device__ __forceinline__ uint64_t descriptor() const { return uint64_t(step) << 32 | place; }
 };
 
-/// Of a block whose warpgroups each come here, or to the other: from now on a thread has `n` registers, a multiple
-/// of 8.
+/// Changes the registers of a thread to `n`, a multiple of 8. Each warpgroup of the block calls one of the two
+/// functions.
 template <int n> __device__ __forceinline__ void giveRegisters() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(n));
 }
@@ -74,26 +73,26 @@ template <int n> __device__ __forceinline__ void takeRegisters() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(n));
 }
 
-/// Of products that follow each other.
+/// A sequence of products of a warpgroup.
 class Warpgroup {
 public:
-  /// Of the registers of their sums and rows: these are written by now.
+  /// Starts products whose sums and rows are `registers`, which are written by now.
   template <class... Registers> __device__ __forceinline__ void begin(Registers &...registers) {
     (keep(registers), ...);
     fence();
   }
-  /// begin(), of more products while some go on with the same sums: what these read must not be overwritten yet.
+  /// begin() for more products while some go on with the same sums; what these read must not be overwritten yet.
   __device__ __forceinline__ void fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
   __device__ __forceinline__ void commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
   template <class Sums> __device__ __forceinline__ void wait(Sums &sums) {
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     keep(sums);
   }
-  /// Those before the last commit() are done: what they read is free, but sums are not there.
+  /// Waits for the products before the last commit(): what they read is free, but the sums are not there.
   __device__ __forceinline__ void waitButLast() { asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory"); }
 
 private:
-  /// The compiler moves nothing that has to do with them to the other side.
+  /// Keeps the compiler from moving what uses these registers to the other side.
   __device__ __forceinline__ static void keep(float &sum) { asm volatile("" : "+f"(sum)::"memory"); }
   __device__ __forceinline__ static void keep(uint32_t &word) { asm volatile("" : "+r"(word)::"memory"); }
   template <class T, int n> __device__ __forceinline__ static void keep(T (&sums)[n]) {

@@ -12,13 +12,13 @@
 
 namespace tutti {
 
-/// A pass of a warpgroup that has `tiles` tiles. Half a stage at a time is asked for, while tensor cores multiply the
-/// half before: so they wait neither for its rows nor for the ring.
+/// A pass of a warpgroup that has `tiles` tiles. Half a stage at a time is issued while tensor cores multiply the half
+/// before, so that they wait neither for its rows nor for the ring.
 template <class L, Lefts kind, int tiles> class WidePass {
 public:
   __device__ __forceinline__ WidePass(const Layer &layer, const typename L::Share &share)
       : layer(layer), share(share) {}
-  /// sums += all k, as the ring brings them.
+  /// sums += the products of all k, as the ring brings them.
   template <class Ring> __device__ __forceinline__ void multiply(Ring &ring, typename L::Sums &sums) {
     int from = 0, whole = layer.K / stageK * stageK;
     if (whole > 0) {
@@ -63,7 +63,7 @@ private:
   };
   using Half = RowsOf<stageK / 2>;
 
-  // Of `k` of a stage, from `in` on; `from` is the stage's first.
+  // These take `k` of a stage, from `in` on; `from` is the stage's first.
   template <int k> __device__ __forceinline__ void read(int stage, int from, int in, RowsOf<k> &rows) const {
 #pragma unroll
     for (int i = 0; i < k / 16; ++i)
@@ -78,7 +78,7 @@ private:
       L::Wide::multiply(Tiles<tiles>(), group, sums.of, rows.of[i].word, weights.behind(i * (share.groupWords / 4)));
     group.commit();
   }
-  /// Both of 16 k, and waits.
+  /// Reads and issues 16 k, and waits.
   __device__ __forceinline__ void one(int stage, int from, int in, typename L::Sums &sums) {
     RowsOf<16> rows;
     read(stage, from, in, rows);
@@ -92,10 +92,9 @@ private:
   Warpgroup group;
 };
 
-/// A pass of three products of floats, of a warpgroup that has all panels that it may have, whole. The weights' high
-/// parts are what the ring brings (product.cuh); the low ones it makes of them, a stage ahead, while tensor cores
-/// multiply: into one of two places of its own, from byte L::exchange on. Sums of 32 k are those of two chunks
-/// (docs/numerics.md).
+/// A pass with three products of floats, for a warpgroup that has all panels that it may have, complete ones. The ring
+/// brings the weights' high parts (product.cuh). The warpgroup computes the low parts a stage ahead, while tensor cores
+/// multiply, into one of two places from byte L::exchange on. Sums of 32 k are those of two chunks (docs/numerics.md).
 template <class L, Lefts kind> class WideChunks {
 public:
   __device__ __forceinline__ WideChunks(const Layer &layer, const typename L::Share &share)
@@ -137,19 +136,19 @@ private:
   static_assert(Tile::warpPanels <= 2, "registers hold the sums of two chunks of so many columns, beside all sums");
   using Sum = float[2][Tile::warpPanels][1][4][4]; ///< of two chunks
   struct Stage {
-    int at, low, from; ///< bytes where it and the low parts lie, its first k
+    int at, low, from; ///< byte offsets of the stage and its low parts; the stage's first k
   };
 
-  /// The warpgroup's threads meet.
+  /// Synchronizes the warpgroup's threads.
   __device__ __forceinline__ static void meet() {
     static_assert(Tile::threads == 128 * Tile::warpColumns && Tile::warpColumns <= NamedBarriers::mostColumns,
                   "each warpgroup has columns of its own, and a barrier");
     barrierSync(NamedBarriers::columns + Tile::column(), 128);
   }
-  /// Where a stage has no second chunk its rows are zeros, and its weights those of the first.
+  /// Where a stage has no second chunk, its rows are zeros, and the weights of the first stand in for it.
   __device__ __forceinline__ int hasSecond(const Stage &stage) const { return layer.K - stage.from > 16 ? 1 : 0; }
 
-  /// This thread's low parts of a stage's weights, some words of both chunks.
+  /// Computes this thread's low parts of a stage's weights, some words of both chunks.
   __device__ __forceinline__ void makeLow(const Stage &stage) const {
     constexpr int each = chunkWords / 4 / 128;
     static_assert(chunkWords % (4 * 128) == 0);
@@ -203,7 +202,7 @@ private:
   Warpgroup group;
 };
 
-/// sums += a pass, by the one of these widths that this warpgroup has.
+/// sums += a pass, with the one of `widths` that this warpgroup has.
 template <class L, Lefts kind, class Ring, int... widths>
 __device__ __forceinline__ void multiplyWide(Numbers<widths...>, const Layer &layer, Ring &ring,
                                              const typename L::Share &share, typename L::Sums &sums) {
