@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Words of the plan dialect: in a file of their own, as its ops use words of the tutti dialect, too, which are declared there.
+// Enums of the plan dialect, in a file of their own, as its ops also use enums that the tutti dialect declares.
 #ifndef TUTTI_PLAN_ENUMS_TD
 #define TUTTI_PLAN_ENUMS_TD
 

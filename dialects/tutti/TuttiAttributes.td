@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What passes write on the ops of the tutti dialect.
+// Attributes that passes write on the ops of the tutti dialect.
 #ifndef TUTTI_ATTRIBUTES_TD
 #define TUTTI_ATTRIBUTES_TD
 
@@ -11,11 +11,12 @@ include "TuttiDialect.td"
 
 def Tutti_SizesAttr : AttrDef<Tutti_Dialect, "Sizes", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let mnemonic = "sizes";
-  let summary = "sizes, one after the other";
+  let summary = "a list of sizes";
   let description = [{
-    A size is how many rows, bytes or operations a call has: a monomial over the symbols that a call binds, a factor of 0 or
-    more, and symbols, each as often as it is multiplied by. A symbol that is no identifier is quoted. As the encoding of a
-    tensor's type it has the size of each `?`, from left to right: a symbol, or a multiple of symbols.
+    A size is the number of rows, bytes or operations of a call: a monomial over the symbols that a call binds, with a
+    factor of 0 or more, and each symbol as often as it is multiplied. A symbol that is no identifier is quoted. As the
+    encoding of a tensor's type the attribute has the size of each `?`, from left to right: a symbol, or a multiple of
+    symbols.
 
     Example: `tensor<?x10x?xf32, #tutti.sizes<batch, 4*"sequence length">>`
   }];
@@ -62,7 +63,7 @@ def Tutti_NumericsAttr : AttrDef<Tutti_Dialect, "Numerics"> {
     - `lanes`: a reduction along a row; 16 lanes and a fixed tree
     - `chain`: anything else; chunked ascending chains
 
-    `chunk` is how many products one chain of a contraction has. `product` is what multiplies where the rule is `panels`: `fma`, or
+    `chunk` is the number of products in one chain of a contraction. `product` is what multiplies where the rule is `panels`: `fma`, or
     on tensor cores `tf32x3` (both operands as a sum of two TF32 numbers), `tf32`, `bf16`, `f16` (both rounded to the type).
 
     Example: `#tutti.numerics<rule = panels, chunk = 16, product = tf32x3>`

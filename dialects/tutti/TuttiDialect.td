@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The tutti dialect and the base classes from which every op of it is made.
+// The tutti dialect and the base classes of its ops.
 #ifndef TUTTI_DIALECT_TD
 #define TUTTI_DIALECT_TD
 
@@ -11,7 +11,7 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "TuttiInterfaces.td"
 
-/// An op whose body a tutti.yield ends.
+/// An op whose body ends in a tutti.yield.
 def Tutti_EndsInYield : NativeOpTrait<"EndsInYield"> {
   let cppNamespace = "::tutti";
 }
@@ -20,16 +20,16 @@ def Tutti_Dialect : Dialect {
   let name = "tutti";
   let summary = "What a member of an ensemble computes.";
   let description = [{
-    One op stands for one mathematical function of whole tensors. Types are builtin
-    ranked tensors; a dimension that is known at a call only is `?`, and the tensor's
-    encoding lists, for each `?` in order, the size that it is: `tensor<?x784xf32, #tutti.sizes<batch>>`.
-    A size is a monomial over named symbols: `batch`, `4*batch`, `batch*seq`.
+    One op stands for one mathematical function of whole tensors. Types are builtin ranked tensors. A dimension that
+    only a call decides is `?`, and the tensor's encoding lists the size of each `?` in order: `tensor<?x784xf32,
+    #tutti.sizes<batch>>`. A size is a monomial over named symbols: `batch`, `4*batch`, `batch*seq`.
 
-    A module says how many `tutti.members` it is of, the range of each of its `tutti.sizes`, and the members of each of its
-    `tutti.groups`, if it has several. Before the stage `kernels` the compiler writes on it which `tutti.target` (`#tutti<target cuda>`) and
-    `tutti.precision` it is for, how many bytes a row's values may take (`tutti.scratch_per_row`), and how many members at most run at
-    once (`tutti.chunk`). An input has its `tutti.name`, and `tutti.per_member` if each member has its own; an output its name
-    and the `tutti.heads` asked for, each of which tutti-vmap makes an output with a `tutti.head`.
+    A module has the number of its `tutti.members`, the range of each of its `tutti.sizes`, and the members of each of
+    its `tutti.groups`, if it has several. Before the stage `kernels` the compiler adds the `tutti.target`
+    (`#tutti<target cuda>`) and `tutti.precision` that it is for, the bytes that a row's values may take
+    (`tutti.scratch_per_row`), and the most members that run at once (`tutti.chunk`). An input has its `tutti.name`, and
+    `tutti.per_member` if each member has its own; an output has its name and the requested `tutti.heads`, each of which
+    tutti-vmap makes an output with a `tutti.head`.
   }];
   let cppNamespace = "::tutti";
   let hasConstantMaterializer = 1;
@@ -43,23 +43,25 @@ def Tutti_Dialect : Dialect {
 def Tutti_Tensor : Type<And<[RankedTensorOf<[AnyType]>.predicate, CPred<"!::tutti::faultOf($_self)">]>,
     "a ranked tensor of floats, integers of 8 to 64 bits or i1, of which the encoding has the size of each '?'", "::mlir::RankedTensorType">;
 
-// An op, and what is said of it beside what it is. In formats `` stands before an enum, which brings its own space.
+// An op with its documentation. In assembly formats `` stands before an enum, whose printer adds its own space.
 class Tutti_AnyOp<string mnemonic, list<Trait> traits = []> : Op<Tutti_Dialect, mnemonic, traits> {
-  // For docs/reference, which says the rest by asking tutti-opt (docs/generate.py). The elements that the op takes; what it becomes
-  // over the member axis; examples: one op a line, whose operands have the types behind the colon, or a whole module.
+  // Fields for docs/reference, whose other text docs/generate.py gets from tutti-opt: the elements that the op takes;
+  // what it becomes over the member axis; and examples: one op a line, whose operands have the types behind the colon,
+  // or a whole module.
   string elements = "any";
   string lifts = "";
   list<string> examples = [];
-  // How far a float32 result may be from the exact one of its operands: in units of the last place (`ulps`; `ulps64` of float64), or
-  // as a formula, u = 2^-24, in which TERMS stands for `terms`: so many u of the sum of absolute values, of a sum of n. The tests
-  // read the numbers and compile the terms.
+  // How far a float32 result may be from the exact one for its operands: in units of the last place (`ulps`; `ulps64`
+  // for float64), or as a formula with u = 2^-24, where TERMS stands for `terms`: for a sum of n, so many u of the sum
+  // of absolute values. The tests read the numbers and compile the terms.
   string ulps = "0";
   string ulps64 = ulps;
   string terms = "";
   string bound = "";
 }
 
-// Every op of a model lifts, evaluates and says where it is parallel; an op whose body is missing does not link.
+// Every op of a model lifts, evaluates and says where it is parallel; an op that lacks one of these bodies does not
+// link.
 class Tutti_Op<string mnemonic, list<Trait> traits = []>
     : Tutti_AnyOp<mnemonic, traits # [Pure,
         DeclareOpInterfaceMethods<LiftOpInterface>,

@@ -31,14 +31,14 @@ func.func @main(%x: tensor<?x9xi32, #tutti.sizes<batch>>) -> tensor<?x35xi32, #t
   return %y : tensor<?x35xi32, #tutti.sizes<batch>>
 }
 }]];
-  let summary = "y = the sum over the labels that the result lacks of a times b";
+  let summary = "y = the sum of a times b over the labels that the result lacks";
   let description = [{
-    An Einstein sum of two operands, each label a letter: `bk,kn->bn` is a matrix product. A label occurs at most
-    once in an operand; one that is in both operands and in the result is a batch label. Every label of the result
-    is one of an operand, and every label of one operand alone is in the result.
+    An Einstein sum of two operands, each label a letter: `bk,kn->bn` is a matrix product. A label occurs at most once
+    in an operand; one that is in both operands and in the result is a batch label. Every label of the result is in an
+    operand, and every label that only one operand has is in the result.
 
-    With `bytes` each i32 is a word of four bytes, the lowest first, of which the left operand's are unsigned and the right
-    one's signed; the product of two words is the sum of the four products of their bytes, and sums are taken modulo 2^32.
+    With `bytes` each i32 is a word of four bytes, the lowest first, unsigned in the left operand and signed in the
+    right one. The product of two words is the sum of the four products of their bytes, and sums are taken modulo 2^32.
 
     Example: `%y = tutti.contract %x, %w "bk,kn->bn" : tensor<4x8xf32>, tensor<8x3xf32>`
   }];
@@ -46,9 +46,9 @@ func.func @main(%x: tensor<?x9xi32, #tutti.sizes<batch>>) -> tensor<?x35xi32, #t
                        UnitAttr:$bytes);
   let results = (outs Tutti_Tensor:$result);
   let extraClassDeclaration = [{
-    /// The spec, read.
+    /// The spec, parsed.
     ContractSpec labels();
-    /// How many products a sum is of, with `bytes` of words of four; nothing where that is no size.
+    /// The number of products in a sum, with `bytes` of words of four; nothing where that is no size.
     std::optional<Size> terms();
     /// Operations of all sums, two for each product of numbers or bytes; nothing past 2^63.
     std::optional<Size> flops();

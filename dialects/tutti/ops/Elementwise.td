@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Pointwise ops: one element in of each operand, one element out.
+// Pointwise ops: one element of each operand in, one element out.
 #ifndef TUTTI_ELEMENTWISE_TD
 #define TUTTI_ELEMENTWISE_TD
 
 include "TuttiDialect.td"
 
-// The elements that an op takes; `infer` is the shape and type rule in Elementwise.cpp, `example` a type of the examples.
+// The elements that an op takes: `infer` is the shape and type rule in Elementwise.cpp, `example` a type for the
+// examples.
 class Tutti_Domain<string infer, string elements, string example> {
   string rule = infer;
   string takes = elements;
@@ -57,7 +58,7 @@ def Tutti_LogOp        : Tutti_Unary<"log", "y = ln x", Tutti_Floats, "1.5", "2"
 def Tutti_Expm1Op      : Tutti_Unary<"expm1", "y = e^x - 1, without cancellation", Tutti_Floats, "2">;
 def Tutti_FloorOp      : Tutti_Unary<"floor", "y = the largest integer that is not above x">;
 def Tutti_CeilOp       : Tutti_Unary<"ceil", "y = the smallest integer that is not below x">;
-def Tutti_RoundOp      : Tutti_Unary<"round", "y = the integer nearest to x, of two the even one">;
+def Tutti_RoundOp      : Tutti_Unary<"round", "y = the integer nearest to x, ties to even">;
 def Tutti_ErfOp        : Tutti_Unary<"erf", "y = erf x", Tutti_Floats, "2", "2">;
 def Tutti_SinOp        : Tutti_Unary<"sin", "y = sin x", Tutti_Floats, "1.5">;
 def Tutti_CosOp        : Tutti_Unary<"cos", "y = cos x", Tutti_Floats, "1.5">;
@@ -72,7 +73,7 @@ def Tutti_AcoshOp      : Tutti_Unary<"acosh", "y = arcosh x; NaN below 1", Tutti
 def Tutti_AtanhOp      : Tutti_Unary<"atanh", "y = artanh x; NaN outside of [-1, 1]", Tutti_Floats, "3.5">;
 def Tutti_TanhOp       : Tutti_Unary<"tanh", "y = tanh x", Tutti_Floats, "2">;
 def Tutti_SigmoidOp    : Tutti_Unary<"sigmoid", "y = 1 / (1 + e^-x)", Tutti_Floats, "2.5"> {
-  let description = [{With `gates`, which tutti-decompose sets at bf16, x times it, SiLU, is all that becomes of it.}];
+  let description = [{With `gates`, which tutti-decompose sets at bf16, the result is used only in x times it, that is SiLU.}];
   let arguments = (ins Tutti_Tensor:$x, UnitAttr:$gates);
 }
 def Tutti_ReluOp       : Tutti_Unary<"relu", "y = max(x, 0); NaN stays NaN", Tutti_Numbers>;
@@ -81,7 +82,7 @@ def Tutti_MishOp       : Tutti_Unary<"mish", "y = x tanh(ln(1 + e^x))", Tutti_Fl
 def Tutti_GeluOp       : Tutti_Unary<"gelu", "y = x (1 + erf(x / sqrt 2)) / 2", Tutti_Floats, "4"> {
   let bound = "4 ULP for x >= -1, below it 2 u max(1, abs x)";
 }
-def Tutti_NotOp        : Tutti_Unary<"not", "y = not x, of each bit", Tutti_Bits>;
+def Tutti_NotOp        : Tutti_Unary<"not", "y = not x, bit by bit", Tutti_Bits>;
 
 class Tutti_Binary<string mnemonic, string formula, Tutti_Domain domain, list<Trait> traits = [], string most = "0",
                    string most64 = most>
@@ -98,16 +99,16 @@ def Tutti_AddOp : Tutti_Binary<"add", "y = a + b", Tutti_Numbers, [Commutative],
 def Tutti_SubOp : Tutti_Binary<"sub", "y = a - b", Tutti_Numbers, [], "0.5">;
 def Tutti_MulOp : Tutti_Binary<"mul", "y = a b", Tutti_Numbers, [Commutative], "0.5">;
 def Tutti_DivOp : Tutti_Binary<"div", "y = a / b; integers round towards zero, and divided by 0 give 0", Tutti_Numbers, [], "0.5">;
-def Tutti_RemOp : Tutti_Binary<"rem", "y = a - n b, n = a / b rounded towards zero, exactly; of integers and b = 0: a", Tutti_Numbers>;
+def Tutti_RemOp : Tutti_Binary<"rem", "y = a - n b exactly, with n = a / b rounded towards zero; for integers and b = 0: a", Tutti_Numbers>;
 def Tutti_PowOp : Tutti_Binary<"pow", "y = a^b", Tutti_Numbers, [], "0.6", "2">;
 def Tutti_MinOp : Tutti_Binary<"min", "y = the smaller of a and b; NaN if either is", Tutti_Numbers, [Commutative]>;
 def Tutti_MaxOp : Tutti_Binary<"max", "y = the larger of a and b; NaN if either is", Tutti_Numbers, [Commutative]>;
-def Tutti_AndOp : Tutti_Binary<"and", "y = a and b, of each bit", Tutti_Bits, [Commutative]>;
-def Tutti_OrOp  : Tutti_Binary<"or", "y = a or b, of each bit", Tutti_Bits, [Commutative]>;
-def Tutti_XorOp : Tutti_Binary<"xor", "y = a or b but not both, of each bit", Tutti_Bits, [Commutative]>;
-// The amount is read as unsigned: one past the width leaves nothing.
+def Tutti_AndOp : Tutti_Binary<"and", "y = a and b, bit by bit", Tutti_Bits, [Commutative]>;
+def Tutti_OrOp  : Tutti_Binary<"or", "y = a or b, bit by bit", Tutti_Bits, [Commutative]>;
+def Tutti_XorOp : Tutti_Binary<"xor", "y = a or b but not both, bit by bit", Tutti_Bits, [Commutative]>;
+// The amount is read as unsigned: one past the width shifts everything out.
 def Tutti_ShiftLeftOp  : Tutti_Binary<"shift_left", "y = a 2^b, modulo 2^width", Tutti_Bits>;
-def Tutti_ShiftRightOp : Tutti_Binary<"shift_right", "y = a / 2^b rounded down: copies of the sign above, of unsigned numbers zeros", Tutti_Bits>;
+def Tutti_ShiftRightOp : Tutti_Binary<"shift_right", "y = a / 2^b rounded down: signed numbers shift in their sign, unsigned ones zeros", Tutti_Bits>;
 
 // The result is i1; a comparison with NaN is false.
 def Tutti_EqualOp        : Tutti_Binary<"equal", "y = a equals b", Tutti_Compared, [Commutative]>;

@@ -10,11 +10,12 @@ def Tutti_ParamOp : Tutti_AnyOp<"param", [Symbol]> {
                           [{tutti.param per_member @w : tensor<4x2xf32>}]];
   let summary = "declares a weight: a symbol that stands for bytes outside of the IR";
   let description = [{
-    `type` is the type of one member's copy. With `per_member` each member has its own; without it one copy serves
-    all of them.
+    `type` is the type of one member's copy. With `per_member` each member has its own; without it one copy serves all
+    of them.
 
-    The text of a model says where the bytes are: `values` has them, for all members or one of an array for each; `source` is the name that
-    they have in a file of weights (none: the symbol's, empty: none there), and axis i of the parameter is axis `perm`[i] of that weight.
+    A model in text says where the bytes are. `values` has them, for all members or as an array with one entry for each.
+    `source` is their name in a file of weights (absent: the symbol's; empty: they are in none), and axis i of the
+    parameter is axis `perm`[i] of that weight.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Tutti_Tensor>:$type, UnitAttr:$per_member,
                        OptionalAttr<AnyAttr>:$values, OptionalAttr<StrAttr>:$source, OptionalAttr<DenseI64ArrayAttr>:$perm);
@@ -23,7 +24,7 @@ def Tutti_ParamOp : Tutti_AnyOp<"param", [Symbol]> {
     build($_builder, $_state, name, type, perMember, /*values=*/nullptr, /*source=*/nullptr, /*perm=*/nullptr);
   }]>];
   let extraClassDeclaration = [{
-    /// One for all members, or one for each; none where the text does not say them.
+    /// One value for all members, or one for each; none where the text does not give them.
     ::llvm::SmallVector<::mlir::ElementsAttr> eachValue();
   }];
   let hasVerifier = 1;
@@ -48,11 +49,11 @@ def Tutti_ConstantOp : Tutti_Op<"constant", [ConstantLike, AllTypesMatch<["value
   let lifts = "Never: it is the same for all members.";
   let examples = ["%y = tutti.constant dense<[1.0, 2.0]> : tensor<2xf32>"];
   let summary = "a small constant whose elements stand in the IR";
-  let description = [{What a graph spells out, and what was folded. Weights are parameters, which name bytes of a file.}];
+  let description = [{It comes from the graph or from folding. Weights are parameters instead, which name bytes of a file.}];
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Tutti_Tensor:$result);
   let extraClassDeclaration = [{
-    /// One of no axes.
+    /// A constant without axes.
     static ConstantOp ofNumber(::mlir::OpBuilder &builder, ::mlir::Location loc, ::mlir::TypedAttr number);
   }];
   let assemblyFormat = "$value attr-dict";
@@ -78,12 +79,13 @@ def Tutti_HeadOp : Tutti_Op<"head", [
     "%y = tutti.head mean %x : tensor<?x?x3xf32, #tutti.sizes<active, batch>>",
     "%y = tutti.head quantile %x at 0.25 : tensor<?x?x3xf32, #tutti.sizes<active, batch>>",
     "%y = tutti.head vote %x : tensor<?x?x3xf32, #tutti.sizes<active, batch>>"];
-  let summary = "the members' values along dimension 0, the member axis, made one";
+  let summary = "combines the members' values along dimension 0, the member axis, into one";
   let description = [{
     Over the active members in the order of the set. mean: their sum in that order divided by A; var: mean of squared
-    differences from the mean (divisor A); std: its root; min, max; quantile: linear interpolation between order statistics at q (A - 1); vote: for
-    floats the most frequent argmax over the last axis, which goes (the first of the largest; the first NaN, if there is one), for
-    integers the most frequent value, ties to the smallest, as i64. NaN in min, max and quantile gives NaN. mean, var, std and quantile of integers are f32.
+    differences from the mean (divisor A); std: its root; min, max; quantile: linear interpolation between order
+    statistics at q (A - 1); vote: as i64, for floats the most frequent argmax over the last axis, which is dropped (the
+    argmax is the first of the largest, or the first NaN, if there is one), for integers the most frequent value; ties
+    go to the smallest. NaN in min, max and quantile gives NaN. mean, var, std and quantile of integers are f32.
   }];
   let arguments = (ins Tutti_HeadKindAttr:$kind, Tutti_Tensor:$x, OptionalAttr<F64Attr>:$q);
   let results = (outs Tutti_Tensor:$result);
@@ -97,7 +99,7 @@ def Tutti_HeadOp : Tutti_Op<"head", [
 def Tutti_ReplicateOp : Tutti_Op<"replicate", [DeclareOpInterfaceMethods<LayoutOpInterface>]> {
   let lifts = "A broadcast.";
   let examples = ["%y = tutti.replicate %x : tensor<3xf32> -> tensor<?x3xf32, #tutti.sizes<active>>"];
-  let summary = "a shared value given the member axis: the same for every member";
+  let summary = "gives a shared value the member axis: the same value for every member";
   let description = [{The result has x's type with one axis more, the member axis in front.}];
   let arguments = (ins Tutti_Tensor:$x);
   let results = (outs Tutti_Tensor:$result);
@@ -107,9 +109,9 @@ def Tutti_ReplicateOp : Tutti_Op<"replicate", [DeclareOpInterfaceMethods<LayoutO
 
 def Tutti_PartOp : Tutti_AnyOp<"part", [Pure, DeclareOpInterfaceMethods<ParallelOpInterface>]> {
   let examples = ["%y = tutti.part %x : tensor<?x3xf32, #tutti.sizes<active>> -> tensor<?x3xf32, #tutti.sizes<active.1>>"];
-  let summary = "of a value that all active members have, the part of one group's";
+  let summary = "one group's part of a value that all active members have";
   let description = [{
-    Members that are unequal are in groups, each lifted alone: dimension 0 of x is "active", of the result the group's own
+    Unequal members form groups, each lifted alone: dimension 0 of x is "active", that of the result is the group's own
     size, "active.1". Nothing is copied: a kernel finds its members' places in x through a table.
   }];
   let arguments = (ins Tutti_Tensor:$x);
@@ -122,7 +124,8 @@ def Tutti_JoinOp : Tutti_AnyOp<"join", [Pure, DeclareOpInterfaceMethods<Parallel
   let examples = ["%y = tutti.join %a, %b : tensor<?x3xf32, #tutti.sizes<active.0>>, tensor<?x3xf32, #tutti.sizes<active.1>> -> tensor<?x3xf32, #tutti.sizes<active>>"];
   let summary = "the groups' members side by side, in the order of the active set";
   let description = [{
-    One operand a group, in order. Nothing is copied: kernels write their members' places of the result through a table.
+    One operand per group, in order. Nothing is copied: kernels find their members' places in the result through a
+    table.
   }];
   let arguments = (ins Variadic<Tutti_Tensor>:$parts);
   let results = (outs Tutti_Tensor:$result);
@@ -131,7 +134,7 @@ def Tutti_JoinOp : Tutti_AnyOp<"join", [Pure, DeclareOpInterfaceMethods<Parallel
 }
 
 def Tutti_VmapOp : Tutti_AnyOp<"vmap", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let lifts = "It has gone by then: the callee is put in its place, lifted over the axis.";
+  let lifts = "It is gone by then: the callee, lifted over the axis, has replaced it.";
   let examples = [[{func.func private @f(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
   %y = tutti.mul %x, %w : tensor<4xf32>, tensor<4xf32>
   return %y : tensor<4xf32>
@@ -141,10 +144,10 @@ func.func @main(%x: tensor<4xf32>, %w: tensor<10x4xf32>) -> tensor<10x4xf32> {
   return %y : tensor<10x4xf32>
 }
 }]];
-  let summary = "the function mapped over an axis of its operands, as torch.func.vmap";
+  let summary = "maps the function over an axis of its operands, as torch.func.vmap does";
   let description = [{
-    `in_dims[i]` is the axis of operand i over which is mapped, -1 for none; `out_dims[j]` where the new axis stands in
-    result j. `size` is the axis' length. The callee's own signature lacks the axis. Nests.
+    `in_dims[i]` is the mapped axis of operand i, -1 for none; `out_dims[j]` is where the new axis stands in result j.
+    `size` is the axis' length. The callee's own signature lacks the axis. Vmaps nest.
 
     Example: `%y = tutti.vmap @f(%x, %w) in [-1, 0] out [0] size 10 : (tensor<4xf32>, tensor<10x4xf32>) -> tensor<10x4xf32>`
   }];

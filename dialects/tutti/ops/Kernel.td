@@ -19,9 +19,9 @@ def Tutti_MapOp : Tutti_AnyOp<"map", [
 }]];
   let summary = "y[i] = f(x_0[maps_0(i)], x_1[maps_1(i)], ...)";
   let description = [{
-    The region computes one element as arith and math ops on scalars. `maps` has one quasi-affine map an operand, from
-    the result's index to the operand's; symbol s of a map is the size of the s-th `?` of the result's type. Over the member
-    axis, which is the first of the index then, an operand that has it is read by it.
+    The region computes one element as arith and math ops on scalars. `maps` has one quasi-affine map per operand, from
+    the result's index to the operand's; symbol s of a map is the size of the s-th `?` of the result's type. Over the
+    member axis, which then comes first in the index, the maps of operands that have this axis read it, too.
   }];
   let arguments = (ins Variadic<Tutti_Tensor>:$inputs, AffineMapArrayAttr:$maps);
   let results = (outs Tutti_Tensor:$result);
@@ -36,7 +36,8 @@ def Tutti_MapOp : Tutti_AnyOp<"map", [
     ::mlir::AffineMap getAccess(unsigned operand) {
       return ::llvm::cast<::mlir::AffineMapAttr>(getMaps()[operand]).getValue();
     }
-    /// The operand of a map that computes nothing: each element is one of its only operand's. Null of any other map.
+    /// The operand of a map that only moves elements: each element is an element of its only operand. Null for any other
+    /// map.
     ::mlir::Value getMoved();
     bool isMove() { return getMoved() != nullptr; }
   }];
@@ -46,7 +47,7 @@ def Tutti_MapOp : Tutti_AnyOp<"map", [
 
 def Tutti_YieldOp : Tutti_AnyOp<"yield", [Pure, Terminator, ReturnLike]> {
   let summary = "ends the body of a map or a kernel";
-  let description = [{Of a map with the element, a scalar; of a kernel with its results.}];
+  let description = [{A map yields its element, a scalar; a kernel yields its results.}];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "$values attr-dict `:` type($values)";
   let hasVerifier = 1;
@@ -65,12 +66,12 @@ class Tutti_Function<string mnemonic, string formula, string most> : Tutti_AnyOp
   let assemblyFormat = "$x attr-dict `:` type($x)";
 }
 def Tutti_LogisticOp : Tutti_Function<"logistic", "1 / (1 + e^-x)", "2.5"> {
-  let description = [{With `gates` as the sigmoid that it was.}];
+  let description = [{`gates` is that of the `tutti.sigmoid` that it comes from.}];
   let arguments = (ins FloatLike:$x, UnitAttr:$gates);
 }
 def Tutti_Log1pExpOp : Tutti_Function<"log1p_exp", "ln(1 + e^x)", "2.5">;
 def Tutti_MishGateOp : Tutti_Function<"mish_gate", "tanh(ln(1 + e^x))", "3.5">;
-// Below 1/8 the unit is that of 1/8.
-def Tutti_NormalCdfOp : Tutti_Function<"normal_cdf", "(1 + erf(x / sqrt 2)) / 2, of what is below 1/8 to the ULP of 1/8", "3">;
+// Below 1/8 the unit of the bound is that of 1/8.
+def Tutti_NormalCdfOp : Tutti_Function<"normal_cdf", "(1 + erf(x / sqrt 2)) / 2; results below 1/8 to the ULP of 1/8", "3">;
 
 #endif

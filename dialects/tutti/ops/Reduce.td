@@ -26,8 +26,8 @@ def Tutti_ReduceOp : Tutti_Op<"reduce", [
     "%y = tutti.reduce max %x [1, 2] : tensor<?x4x8xf32, #tutti.sizes<batch>>"];
   let summary = "y = the sum, mean, largest, smallest or product along axes, which stay with length 1";
   let description = [{
-    `axes` are distinct and ascending. The largest and the smallest are NaN if any element is. Of no elements the sum is 0,
-    the product 1, the largest the lowest value of the type and the smallest the highest; there is no mean.
+    `axes` are distinct and ascending. The largest and the smallest are NaN if any element is. For no elements the sum
+    is 0, the product 1, the largest the lowest value of the type and the smallest the highest; there is no mean.
 
     Example: `%y = tutti.reduce mean %x [1] : tensor<4x8xf32>` gives `tensor<4x1xf32>`.
   }];
@@ -55,8 +55,9 @@ def Tutti_ArgOp : Tutti_Op<"arg", [
     "%y = tutti.arg min %x axis 1 last : tensor<?x8xf32, #tutti.sizes<batch>>"];
   let summary = "y = the place of the largest or smallest element along an axis, which stays with length 1";
   let description = [{
-    As i64. Of equal elements (-0 and +0 are) the first one counts, with `last` the last one. A NaN is larger than any number
-    for `max`, smaller for `min`: the place of the first (last) NaN, as NumPy and PyTorch have it.
+    The result is i64. Of equal elements (-0 and +0 are equal) the first one counts, with `last` the last one. A NaN is
+    larger than any number for `max`, smaller for `min`: the result is the place of the first (last) NaN, as in NumPy
+    and PyTorch.
 
     Example: `%y = tutti.arg max %x axis 1 : tensor<4x8xf32>` gives `tensor<4x1xi64>`.
   }];

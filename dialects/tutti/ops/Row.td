@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Ops that make of each row, the elements along the last axis, a row in which a place depends on all of them.
+// Ops that compute a row from each row, the elements along the last axis; each result may depend on all of them.
 #ifndef TUTTI_ROW_TD
 #define TUTTI_ROW_TD
 
@@ -26,10 +26,10 @@ def Tutti_ScanOp : Tutti_Op<"scan", [
     "%y = tutti.scan sum %x step 4 : tensor<?x32xf32, #tutti.sizes<batch>>"];
   let summary = "y[i] = the sum or product of x[0] to x[i] along the last axis";
   let description = [{
-    With `exclusive` of x[0] to x[i - 1], and 0 or 1 for i = 0. With `reverse` both rows are counted from their ends. With a
-    `step` a row is as many rows, of the elements that lie so far apart, and the order of the sums is another (docs/numerics.md):
-    a scan along an axis before the last, of a tensor whose axes from that one on are seen as one, or that was moved behind the
-    others (a step of 1).
+    With `exclusive` y[i] is that of x[0] to x[i - 1], and 0 or 1 for i = 0. With `reverse` both rows are counted from
+    their ends. With a `step` a row is as many rows, of the elements that lie so far apart, and the order of the sums is
+    another (docs/numerics.md). It stands for a scan along an axis before the last: the axes from that one on are seen
+    as one, or that axis was moved behind the others (a step of 1).
 
     Example: `%y = tutti.scan sum %x exclusive : tensor<4x8xf32>`
   }];
@@ -50,8 +50,9 @@ def Tutti_TopOp : Tutti_Op<"top", [
     "%y = tutti.top 3 of %x smallest : tensor<?x8xf32, #tutti.sizes<batch>>"];
   let summary = "y = the places of the `count` largest elements along the last axis, the largest first";
   let description = [{
-    As i64; with `smallest` those of the smallest, the smallest first. Of equal elements (-0 and +0 are) the first one comes first.
-    A NaN is larger than any number: it comes first among the largest and last among the smallest, as PyTorch has it.
+    The result is i64; with `smallest` it is the places of the smallest, the smallest first. Of equal elements (-0 and
+    +0 are equal) the first one comes first. A NaN is larger than any number: it comes first among the largest and last
+    among the smallest, as in PyTorch.
 
     Example: `%y = tutti.top 3 of %x : tensor<4x8xf32>` gives `tensor<4x3xi64>`.
   }];

@@ -16,7 +16,7 @@ def Tutti_ReshapeOp : Tutti_Layout<"reshape"> {
     "%y = tutti.reshape %x : tensor<?x4x6xf32, #tutti.sizes<batch>> -> tensor<?x24xf32, #tutti.sizes<batch>>",
     "%y = tutti.reshape %x : tensor<?x4x6xf32, #tutti.sizes<batch>> -> tensor<?x6xf32, #tutti.sizes<4*batch>>"];
   let summary = "the same elements in row-major order under another shape";
-  let description = [{The products of the sizes are equal, symbols and all.}];
+  let description = [{The products of both shapes' sizes are equal, including their symbols.}];
   let arguments = (ins Tutti_Tensor:$x);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
   let hasVerifier = 1;
@@ -27,7 +27,7 @@ def Tutti_BroadcastOp : Tutti_Layout<"broadcast"> {
   let lifts = "The same op; the operand gets axes of length 1 behind the member axis up to the result's rank.";
   let examples = ["%y = tutti.broadcast %x : tensor<4x1xf32> -> tensor<2x4x3xf32>"];
   let summary = "axes of length 1, and missing leading axes, repeated to the result's shape";
-  let description = [{As NumPy broadcasts: counted from the last axis, a size of x is the result's or 1.}];
+  let description = [{As in NumPy: counted from the last axis, a size of x is the result's or 1.}];
   let arguments = (ins Tutti_Tensor:$x);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
   let hasVerifier = 1;
@@ -49,8 +49,8 @@ def Tutti_SliceOp : Tutti_Layout<"slice", [InferTypeOpAdaptor]> {
   let examples = ["%y = tutti.slice %x from [0, 5] size [-1, 3] step [1, -2] : tensor<?x6xf32, #tutti.sizes<batch>>"];
   let summary = "y[i, j, ...] = x[start_0 + step_0 i, start_1 + step_1 j, ...]";
   let description = [{
-    `sizes[a]` elements from `starts[a]` with step `steps[a]`, which may be negative. Start 0, size -1,
-    step 1 take an axis whole; nothing else may be asked of an axis whose size is known at a call only.
+    `sizes[a]` elements from `starts[a]` with step `steps[a]`, which may be negative. Start 0, size -1, step 1 take an
+    axis whole, which is all that an axis whose size a call decides allows.
   }];
   let arguments = (ins Tutti_Tensor:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$steps);
   let assemblyFormat = "$x `from` $starts `size` $sizes `step` $steps attr-dict `:` type($x)";
@@ -60,12 +60,12 @@ def Tutti_SliceOp : Tutti_Layout<"slice", [InferTypeOpAdaptor]> {
 def Tutti_ConcatOp : Tutti_Op<"concat", [
     InferTypeOpAdaptor,
     DeclareOpInterfaceMethods<KernelOpInterface, ["readsOwnRow"]>]> {
-  let lifts = "The same op, its axis one further, with what is not lifted repeated for each member.";
+  let lifts = "The same op, its axis one further, and what is not lifted is repeated for each member.";
   let examples = ["%y = tutti.concat %a, %b axis 1 : tensor<?x3xf32, #tutti.sizes<batch>>, tensor<?x5xf32, #tutti.sizes<batch>>"];
   let summary = "operands one after the other along an axis";
   let description = [{
-    The operands, of which there is at least one, have one element type and equal sizes but along `axis`, where the result's size is
-    the sum of theirs.
+    There is at least one operand. Operands have one element type and equal sizes except along `axis`, where the
+    result's size is the sum of theirs.
   }];
   let arguments = (ins Variadic<Tutti_Tensor>:$inputs, I64Attr:$axis);
   let results = (outs Tutti_Tensor:$result);
