@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The one table of constants, each with its public source. None is fitted to a goal of ours.
+// The model's table of constants, each with its public source. None is fitted to a goal of the project.
 // clang-format off
 //
 // Sources, by the letters of the notes below:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every launch of a program on every device.
+// The estimate of every launch of a program on every device.
 #include "Estimate.h"
 #include "compiler/codegen/cuda/Launches.h"
 #include "compiler/support/Error.h"
@@ -29,8 +29,8 @@ static llvm::Expected<CallSizes> sizesOf(plan::ProgramOp program, const CallSize
   return sizes;
 }
 
-/// Whose blocks' costs the runtime knows of an architecture: the first device of it in the table, else of the one whose
-/// capability is nearest.
+/// The device for whose block costs an architecture's runtime is told: the first one of that architecture in the table,
+/// else the one whose capability is nearest.
 static const DeviceModel &deviceOf(const Architecture &architecture) {
   auto distance = [&](const DeviceModel &device) {
     return std::abs(int(device.limits().capability) - int(architecture.capability));
@@ -39,7 +39,7 @@ static const DeviceModel &deviceOf(const Architecture &architecture) {
                             [&](const DeviceModel &a, const DeviceModel &b) { return distance(a) < distance(b); });
 }
 
-/// Sizes that are no rows are taken at their largest.
+/// The cost of a kernel's block. Sizes that are not rows are taken at their largest.
 static rt::BlockCost costOf(plan::KernelOp kernel, const CudaGeometry &geometry, const Architecture &architecture) {
   CallSizes full, one;
   for (const SizeRange &size : programOf(kernel->getParentOfType<ModuleOp>()).ranges())
@@ -54,8 +54,8 @@ static rt::BlockCost costOf(plan::KernelOp kernel, const CudaGeometry &geometry,
                    deviceOf(architecture));
 }
 
-/// Of several kernels in one launch as if each had as many blocks, all of them as long as the longest: their tiles have
-/// all rows, as each kernel has rows of its own.
+/// The cost for several kernels in one launch, as if each had as many blocks, all as long as the longest. Their tiles
+/// have all rows, as each kernel has rows of its own.
 static rt::BlockCost costOf(ArrayRef<plan::KernelOp> parts, const LaunchWay &way, const Architecture &architecture) {
   if (parts.size() == 1)
     return costOf(parts.front(), way.geometries.front(), architecture);
@@ -98,11 +98,11 @@ public:
 
   std::vector<DeviceLaunch> launches;
 
-  /// As the runtime would launch them.
+  /// The launch that the runtime would choose.
   LaunchEstimate estimate(ArrayRef<plan::KernelOp> parts) const {
     LaunchEstimate result{&device, {}, {}, {}};
     std::vector<Way> ways = waysOf(parts);
-    if (ways.empty()) // not even a row has room
+    if (ways.empty()) // not even one row has room
       return result;
     std::optional<Size> rows = plan::KernelOp(parts.front()).rowCount();
     int64_t callRows = rows ? valueOf(*rows, sizes) : INT64_MAX;
@@ -127,7 +127,7 @@ public:
 private:
   const DeviceModel &device;
   const CallSizes &sizes;
-  const ProgramCode *code = nullptr; ///< none: nothing was built for it
+  const ProgramCode *code = nullptr; ///< null: nothing was built for it
   const TargetImage *image = nullptr;
 
   struct Way {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The instructions of a map's scalar code.
+// Counts the instructions of a map's scalar code.
 #include "Work.h"
 #include "compiler/codegen/cuda/Scalar.h"
 #include "dialects/tutti/Module.h"
@@ -11,11 +11,11 @@ using namespace mlir;
 
 namespace tutti {
 
-// Instructions of what is no single one, as NVRTC 13 prints them for sm_80 and sm_90 without fused products: the growth
-// of a function's size per operation (docs/performance-model.md, "Scalar code").
+// Operations of more than one instruction, as NVRTC 13 prints them for sm_80 and sm_90 without fused products: the
+// growth of a function's size per operation (docs/performance-model.md, "Scalar code").
 constexpr double division = 13, squareRoot = 13, wideMaximum = 8, wideDivision = 22, integerDivision = 28;
 
-/// What the special-function units give at some precisions, as device/special.cuh writes it.
+/// The instructions of functions that some precisions compute by special-function units, as device/special.cuh does.
 static ScalarWork countSpecial(Operation *op, Precision precision) {
   return llvm::TypeSwitch<Operation *, ScalarWork>(op)
       .Case<math::ExpOp, math::LogOp>([](auto) { return ScalarWork{.fp32 = 1, .special = 1}; })
@@ -26,7 +26,7 @@ static ScalarWork countSpecial(Operation *op, Precision precision) {
       .Default([](Operation *) { return ScalarWork{.special = 1}; });
 }
 
-/// A comparison of floats of which one is chosen: with its selection a minimum or maximum, one instruction.
+/// Whether a comparison of floats feeds a selection of one of them: both are a minimum or maximum, one instruction.
 static bool isOfMinimum(Operation *op) {
   auto compare = dyn_cast<arith::CmpFOp>(op);
   if (!compare || !compare->hasOneUse())
@@ -37,9 +37,9 @@ static bool isOfMinimum(Operation *op) {
 }
 
 static void count(Operation *op, ScalarWork &work, Precision precision) {
-  if (isa<scf::IfOp>(op) || isOfMinimum(op)) // the first: a math function's long way, which most arguments do not take
+  if (isa<scf::IfOp>(op) || isOfMinimum(op)) // scf.if: a math function's slow path, which most arguments do not take
     return;
-  if (isa<scf::WhileOp>(op)) { // a step for each bit of an exponent: as if it were four to seven
+  if (isa<scf::WhileOp>(op)) { // a step for each bit of an exponent; counted as four to seven
     for (Region &region : op->getRegions())
       for (Operation &inner : region.front().without_terminator())
         for (int step = 0; step < 3; ++step)
@@ -69,7 +69,7 @@ static void count(Operation *op, ScalarWork &work, Precision precision) {
       .Case<arith::DivSIOp, arith::RemSIOp, arith::DivUIOp, arith::RemUIOp>(
           [&](auto) { work.integer += integerDivision; })
       .Case<arith::AddFOp, arith::SubFOp, arith::MulFOp, math::FmaOp>([&](auto) { plain(1); })
-      .Default([&](Operation *) { work.integer += 1; }); // also floats' signs, comparisons, selections
+      .Default([&](Operation *) { work.integer += 1; }); // including floats' signs, comparisons, selections
 }
 
 ScalarWork countScalar(MapOp map) {

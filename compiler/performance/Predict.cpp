@@ -12,13 +12,13 @@ namespace {
 
 using Pipes = std::array<double, pipes>;
 
-/// Clocks that a block keeps each pipe of its processor busy.
+/// The clocks for which a block keeps each pipe of its processor busy.
 Pipes busyOf(const StepWork &step, const DeviceModel &device) {
   bool tensor = step.product != NumericsProduct::fma;
   bool half = step.product == NumericsProduct::bf16 || step.product == NumericsProduct::f16;
   double products = step.products * (step.product == NumericsProduct::tf32x3 ? 3 : 1);
   double fma = tensor ? 0 : products;
-  // An mma.sync of a warp does 16 x 8 x 8 products, of 16-bit operands 16 x 8 x 16; a wgmma all columns of 16 x 16.
+  // An mma.sync of a warp does 16 x 8 x 8 products, with 16-bit operands 16 x 8 x 16; a wgmma all columns of 16 x 16.
   double mma = tensor && !step.wide ? products / (half ? 2048 : 1024) * 32 : 0;
   Pipes busy{};
   busy[unsigned(Bound::tensor)] = tensor ? products * step.uneven /
@@ -37,7 +37,7 @@ Pipes busyOf(const StepWork &step, const DeviceModel &device) {
   return busy;
 }
 
-/// Clocks from the first to the last of the operations that wait for each other.
+/// The clocks of a chain of dependent operations, from the first to the last.
 double lengthOf(const Chain &chain, const DeviceModel &device, int threads) {
   return chain.l2 * device.l2Latency + chain.shared * DeviceModel::sharedLatency +
          chain.fp32 * DeviceModel::fp32Latency + chain.mma * DeviceModel::mmaLatency +
@@ -45,15 +45,15 @@ double lengthOf(const Chain &chain, const DeviceModel &device, int threads) {
          chain.clusterBarriers * device.clusterBarrier;
 }
 
-/// How long a block takes to go through its steps, in clocks.
+/// The clocks that a block takes for its steps.
 struct Passage {
   double busy = 0;   ///< of the busiest pipe of each step: what another block on the processor adds
-  double alone = 0;  ///< when nobody else is there: where a step's chain is longer than its busiest pipe, the chain
-  double later = 0;  ///< the same for those after the first: what blocks share is in the L2 cache by then
+  double alone = 0;  ///< with no other block: the longer of a step's chain and its busiest pipe
+  double later = 0;  ///< the same for later blocks, when what blocks share is in the L2 cache
   double layers = 0; ///< the chains
   Pipes pipes{};
 
-  /// What a block does once, then for each of its members.
+  /// Sums what a block does once and what it does for each of its members.
   static Passage through(const KernelWork &work, const DeviceModel &device) {
     Passage all(work.once, work, device), one(work.steps, work, device);
     auto each = double(work.members);
@@ -74,12 +74,12 @@ struct Passage {
       Pipes own = busyOf(step, device);
       double most = *std::max_element(own.begin(), own.end()), chain = lengthOf(step.chain, device, threads),
              stream = 0;
-      // So many bytes are on their way, and each takes a latency.
+      // inFlight bytes are on their way at a time, and each takes a latency.
       double inFlight = step.inFlight > 0 ? step.inFlight : work.inFlight;
       if (inFlight > 0)
         stream = (step.inFlight > 0 ? step.ringBytes : step.l2Bytes) *
                  (work.warm ? device.l2Latency : device.dramLatency) / inFlight;
-      // Of the warps each of the processor's four parts has some, which share its pipes.
+      // Each of the processor's four partitions has some of the warps, which share its pipes.
       int64_t warps = llvm::divideCeil(threads, 128);
       busy += most;
       double contended = rt::sideBySide(warps, most / double(warps), chain);
@@ -92,7 +92,7 @@ struct Passage {
   }
 };
 
-/// Clocks of a processor that has so many blocks of each kind to run, one kind after the other, `resident` at a time.
+/// The clocks of a processor that runs so many blocks of each kind, one kind after the other, `resident` at a time.
 double clocksOf(const std::vector<std::pair<Passage, int64_t>> &passages, int resident) {
   double clocks = 0, busy = 0, longest = 0;
   int64_t together = 0;
@@ -105,7 +105,7 @@ double clocksOf(const std::vector<std::pair<Passage, int64_t>> &passages, int re
   };
   for (const auto &[passage, blocks] : passages)
     for (int64_t left = blocks; left;) {
-      if (!first && !together && left >= resident) { // many rounds of the same
+      if (!first && !together && left >= resident) { // many rounds of the same kind
         clocks += double(left / resident) * rt::sideBySide(resident, passage.busy, passage.later);
         left %= resident;
         continue;
@@ -180,7 +180,8 @@ KernelWork together(std::vector<KernelWork> parts) {
 }
 
 int residentBlocks(const Architecture &architecture, int threads, int registers, int64_t sharedBytes) {
-  // Registers come by 256 a warp, warps by four (a scheduler each), shared memory by 128 bytes: cuda_occupancy.h.
+  // Registers are allocated by 256 a warp, warps by four (one per scheduler), shared memory by 128 bytes:
+  // cuda_occupancy.h.
   int64_t warps = llvm::divideCeil(threads, 32), perWarp = llvm::alignTo(registers * 32, 256);
   int64_t byRegisters = Architecture::registersPerBlock / perWarp / 4 * 4 / warps;
   int64_t byShared = architecture.sharedPerProcessor /
@@ -233,8 +234,8 @@ Prediction predict(const KernelWork &work, const DeviceModel &device) {
 
   p.launch = device.launch;
   p.firstByte = seconds(work.warm ? device.l2Latency : device.dramLatency);
-  // The processor with the most blocks decides, unless the memory that all share is slower. Blocks of a part come
-  // behind those of the parts before it.
+  // The processor with the most blocks decides, unless the memory that all share is slower. Blocks of a part follow
+  // those of the parts before it.
   std::vector<std::pair<Passage, int64_t>> passages, lasts;
   int64_t blocks = 0, tiles = 0;
   auto share = [&](int64_t &before, int64_t more) {
@@ -257,7 +258,7 @@ Prediction predict(const KernelWork &work, const DeviceModel &device) {
     for (const auto &[passage, count] : *of)
       for (unsigned i = 0; i < pipes; ++i)
         p.busy[i] += seconds(passage.pipes[i] * double(count));
-  // What takes the largest part of the time: a pipe, the memory, or what no pipe is busy with.
+  // The bound is what takes the largest part of the time: a pipe, the memory, or time in which no pipe is busy.
   unsigned pipe = unsigned(std::max_element(p.busy.begin(), p.busy.end()) - p.busy.begin());
   double largest = p.busy[pipe];
   p.bound = Bound(pipe);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Counting contractions by fma, as device/contract.cuh and device/tile.cuh do them, and what follows a sum.
+// Counts contractions by fma, as device/contract.cuh and device/tile.cuh compute them, and what follows a sum.
 #include "passes/analysis/Products.h"
 #include "Counter.h"
 #include "Device.h"
@@ -13,13 +13,13 @@ using namespace mlir;
 
 namespace tutti {
 
-/// Of each warp where panels are multiplied by fma, as NVRTC 13 prints them for sm_90a: which of them and which rows
-/// are its own, which divides; of each panel that a warp has, the same; of the last columns, a thread or half a warp
+/// Instructions of a warp that multiplies panels by fma, as NVRTC 13 prints them for sm_90a: finding its panels and
+/// rows, which takes divisions; the same for each of its panels; and for the last columns, by a thread or half a warp
 /// each.
 constexpr double perPanels = 58, perPanel = 50, perLast = 20;
 
-/// How long a warp takes for products whose sums do not wait for each other, in latencies of one: it waits for its own
-/// longest sum, or for its turn, as `warps` share the processor's four parts.
+/// A warp's time for products of independent sums, in latencies of one product: it waits for its own longest sum, or
+/// for its turn, as `warps` share the processor's four partitions.
 static double inTurn(double products, double longest, double warps) {
   return std::max(longest, products * std::ceil(warps / 4) / DeviceModel::fp32Latency);
 }
@@ -36,7 +36,7 @@ void Counter::countContraction(const Step &of) {
   if (fragments) {
     Share share = shareOf(c);
     countFragments(c, share);
-    // A warp's sums are done before it makes anything of them.
+    // A warp completes its sums before it computes anything from them.
     begin(llvm::Twine(c.K) + " x " + llvm::Twine(c.N) + ", what follows");
     countFragmentsEnd(of, share);
     return;
@@ -53,14 +53,14 @@ void Counter::countContraction(const Step &of) {
     step->chain.l2 += 1;
     step->chain.barriers += 1;
   }
-  if (geometry.persistent && !geometry.keepsAddresses) // of the weight, and of what its columns read
+  if (geometry.persistent && !geometry.keepsAddresses) // for the addresses of the weight and of what its columns read
     step->chain.l2 += 1;
   double each = countPanels(c);
   countEnd(of, rows * double(c.N), each);
 }
 
-/// device/tile.cuh: a thread loads a term of its rows and of its columns, four rows' neighbours at once, and multiplies
-/// each with each. Threads beside each other ask for the same rows.
+/// device/tile.cuh: a thread loads a term of its rows and of its columns, four neighbours of a row at once, and
+/// multiplies each with each. Neighbouring threads read the same rows.
 void Counter::countProduct(const Step &of) {
   ContractOp op = of.contraction;
   ContractSpec spec = op.labels();
@@ -81,9 +81,9 @@ void Counter::countProduct(const Step &of) {
   double leftLoads = spec.lhs.back() == form.summed ? K / 4 : K, rightLoads = form.transposed ? K / 4 : K;
   double loads = atOnce * leftLoads + double(tile.columns) * rightLoads;
   step->products += units * K * atOnce * double(tile.columns);
-  Reading one = {.integer = loads + 40, .moves = loads}; // addresses, and where rows and columns begin
+  Reading one = {.integer = loads + 40, .moves = loads}; // addresses, and the starts of rows and columns
   add(units, one);
-  // What a warp asks for of a row is one word or four, of the columns a word or four each.
+  // A warp reads one word or four of a row, and a word or four of each column.
   step->sharedBytes += units * (atOnce * K * 4 / 32 + double(tile.columns) * K * 4);
   step->chain.shared += each * std::ceil(K / 4);
   step->chain.fp32 +=
@@ -91,8 +91,8 @@ void Counter::countProduct(const Step &of) {
   countEnd(of, rows * columns, each * atOnce * double(tile.columns));
 }
 
-/// Panels of a width follow each other without a barrier, and so do those of another width. Returns how many elements
-/// the busiest warp's lanes make, one after the other.
+/// Panels of one width follow each other without a barrier, and so do those of another width. Returns the number of
+/// elements that the busiest warp's lanes compute one after the other.
 double Counter::countPanels(Contraction c) {
   if (c.onTensorCores()) // on a device without them
     return countPanels(c, llvm::divideCeil(c.N, 32));
@@ -109,13 +109,13 @@ double Counter::countPanels(Contraction c) {
   return each;
 }
 
-/// contract.cuh: a warp's units are panels of 32 columns and some rows, one panel's after the other. Where it keeps the
-/// weights it loads them once a panel, else a run at a time for each unit. plain.cuh, on a device without tensor
-/// cores: a weight and eight elements for each k.
+/// contract.cuh: a warp's units are panels of 32 columns and some rows, one panel's after the other. A warp that keeps
+/// the weights loads them once a panel; otherwise it loads a run at a time for each unit. plain.cuh, on a device
+/// without tensor cores, loads a weight and eight elements for each k.
 double Counter::countPanels(Contraction c, int64_t panels) {
   Contraction::Walk walk = c.walk();
   double K = double(c.K), atOnce = double(walk.rowsAtOnce);
-  double most = 0, loads = 0; // of a panel's weights, by a warp and by all
+  double most = 0, loads = 0; // loads of a panel's weights, by a warp and by all
   int64_t groups = int64_t(std::ceil(rows / atOnce)), units = panels * groups, count = int64_t(warps());
   bool plain = c.onTensorCores(), keeps = walk.keepsWeights;
   for (int64_t warp = 0; warp < count; ++warp)
@@ -124,7 +124,7 @@ double Counter::countPanels(Contraction c, int64_t panels) {
       loads += own, most = std::max(most, own);
     }
   double all = double(units), each = std::ceil(all / warps());
-  Reading ofPanel = Reading::plain(perPanel), one; // of a unit
+  Reading ofPanel = Reading::plain(perPanel), one; // `one` is for a unit
   (keeps ? ofPanel : one).moves += K;              // the weights
   one.moves += atOnce * (plain ? K : rowLoads(c));
   one.integer = 3 * atOnce + (keeps ? 0 : K); // addresses and the loop
@@ -134,20 +134,20 @@ double Counter::countPanels(Contraction c, int64_t panels) {
   add(all * 32, one);
   step->products += all * K * atOnce * 32;
   step->sharedBytes += (loads * ofPanel.moves + all * one.moves) * 128;
-  // The weights of a run are loaded together, and the next run waits for its products. What a column reads follows.
+  // A run's weights are loaded together, and the next run waits for its products. What a column reads follows.
   step->chain.l2 += keeps ? most : each * std::ceil(K / (plain ? 4 : double(walk.run)));
   step->chain.l2 += most;
   step->chain.fp32 += most * ofPanel.inTurn() + each * (inTurn(K * atOnce, K, std::min(all, warps())) + one.inTurn());
   return each * std::min(atOnce, rows);
 }
 
-/// Of the elements of a row: four neighbours are one load, where they lie so.
+/// Loads of a row's elements: four neighbours are one load if the row's layout allows it.
 double Counter::rowLoads(Contraction c) {
   bool inScratch = steps.placeOf(c.op.getLhs()).kind == Place::scratch, copied = c.isCopied(steps, geometry);
   return c.K % 4 == 0 || inScratch || copied ? double(c.K / 4 + c.K % 4) : double(c.K);
 }
 
-/// The last one to eight columns: a thread a sum, or half a warp, 16 lanes over k.
+/// The last one to eight columns: one sum per thread, or per half a warp with 16 lanes over k.
 double Counter::countLast(Contraction c, const rt::PanelBlock &block) {
   double K = double(c.K), columns = double(block.cols), rounds = std::ceil(K / 16);
   bool ofThread = c.isSumOfThread();
@@ -160,14 +160,15 @@ double Counter::countLast(Contraction c, const rt::PanelBlock &block) {
   add(units * 32, one);
   step->products += units * products * 32;
   step->sharedBytes += units * one.moves * 128;
-  // The weights, which are asked for together, up to sixteen; of half a warp behind the sum what the column reads.
+  // The weights, up to sixteen of which are loaded together; half a warp then reads, behind the sum, what the column
+  // shares.
   step->chain.l2 += each * (ofThread ? 1 : std::ceil(rounds / 16) + 1);
   step->chain.shared += ofThread ? 0 : each * 4;
   step->chain.fp32 += each * (products + one.inTurn());
   return each;
 }
 
-/// What follows the sums, from the registers: maps of them are computed even if they are stored elsewhere.
+/// What follows the sums in registers: maps of them are computed even if they are stored elsewhere.
 void Counter::countEnd(const Step &of, double elements, double each, bool fragments) {
   ContractOp op = of.contraction;
   for (Value value : of.stores) {
@@ -179,9 +180,9 @@ void Counter::countEnd(const Step &of, double elements, double each, bool fragme
       else if (needed.kind != EndingValue::sum)
         (needed.kind == EndingValue::column ? ofColumn : one) += reading(needed.value);
     Place place = steps.placeOf(value);
-    // What all rows of a column share a lane reads once for its rows at a time, unless it is more than two words
-    // (device/store.cuh). Of fragments each 16 rows are two of a lane, which have no branch between them, and
-    // neighbours' addresses are one.
+    // A lane reads what all rows of a column share once for its rows at a time, unless it is more than two words
+    // (device/store.cuh). With fragments, each 16 rows are two of a lane, without a branch between them, and neighbours
+    // share one address.
     double atOnce = !isPanels(op)               ? double(ProductTile::of(of, steps, geometry).rows)
                     : !fragments                ? std::min(double(Contraction(op).walk().rowsAtOnce), rows)
                     : geometry.warps.slices > 1 ? 1
@@ -191,8 +192,8 @@ void Counter::countEnd(const Step &of, double elements, double each, bool fragme
     step->chain.shared += std::max(one.waits, ofColumn.waits);
     step->chain.l2 += one.far;
     one += ofColumn.times(fragments || ofColumn.moves <= 2 ? 1 / atOnce : 1);
-    // On tensor cores a lane's columns are neighbours and go out four at a time, or as many as a warp has tiles of a
-    // panel; all blocks of a cluster are given the activations.
+    // On tensor cores a lane's columns are neighbours and are stored four at a time, or as many as a warp has tiles of
+    // a panel. All blocks of a cluster receive the activations.
     double together = fragments ? 4 / double(geometry.warps.panelParts) : 1;
     double copies =
         place.kind == Place::scratch && geometry.warps.cluster > 1 ? blocksThatRead(value, steps, geometry) : 1;
@@ -201,10 +202,10 @@ void Counter::countEnd(const Step &of, double elements, double each, bool fragme
       one.integer += rounding(together);
       countZeros(double(valueOf(RowForm::of(typeOf(value)).columns, sizes)));
     }
-    // The next run's sums go where the first were, the next four rows', the next panel's.
+    // The sums are shifted to the front for the next run, for the next four rows, and for the next panel.
     if (fragments && geometry.warps.slices == 1 && geometry.warps.panels < 4)
       one.moves += 1.0 + (geometry.warps.rowTiles > 2) + double(geometry.warps.panels - 1);
-    double words = one.moves; // beside those that go out
+    double words = one.moves; // except those that are stored
     one.moves += copies / together;
     add(elements, one);
     step->chain.fp32 += each * one.inTurn();

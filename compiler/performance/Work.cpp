@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Counting a kernel, step by step, as the skeletons of codegen/cuda/device run it. Blocks are counted as if their tiles
+// Counts a kernel step by step, as the skeletons of codegen/cuda/device run it. Blocks are counted as if their tiles
 // were full.
 #include "Counter.h"
 #include "dialects/tutti/Module.h"
@@ -25,10 +25,11 @@ KernelWork countKernel(plan::KernelOp kernel, const CudaGeometry &geometry, cons
   return Counter(kernel, geometry, sizes).count();
 }
 
-/// Instructions of a warp, as NVRTC 13 prints them for sm_90a: of a block's begin, with a ring and without, and of each
-/// member's; to find the first of the elements that threads make one by one.
+/// Instructions of a warp, as NVRTC 13 prints them for sm_90a: for the beginning of a block, with a ring and without;
+/// for the beginning of each member; and to find the first of the elements that threads compute one by one.
 constexpr double perRingsBegin = 85, perBegin = 65, perMembersBegin = 30, perElements = 40;
-/// Zeros that make a row of 16-bit floats whole groups of 16; a bfloat16 by itself, of which two are one instruction.
+/// Zeros that pad a row of 16-bit floats to groups of 16, and rounding a single bfloat16, of which two are one
+/// instruction.
 constexpr double perZeros = 40, perZero = 2.5, perRounded = 6;
 
 KernelWork Counter::count() {
@@ -42,17 +43,18 @@ KernelWork Counter::count() {
   work.blocks = work.tiles * valueOf(steps.form.members, sizes) * geometry.warps.cluster;
   work.persistent = geometry.persistent;
   work.cluster = geometry.warps.cluster;
-  // As many as leave room for the blocks that the text's launch bounds ask for: of each of the processor's four parts
-  // so many warps.
+  // The most registers that leave room for the blocks of the launch bounds: each of the processor's four partitions has
+  // the same number of warps.
   int64_t warps = llvm::alignTo(geometry.residentBlocks * llvm::divideCeil(geometry.blockThreads(), 32), 4);
   work.registers =
       int(std::min<int64_t>(Architecture::registersPerThread, Architecture::registersPerBlock / (warps * 32) / 8 * 8));
   countMemory();
   for (const Step &one : steps.steps) {
     one.contraction ? countContraction(one) : countRows(one);
-    // All of the block meet after a step; heads begin with a barrier of their own, and so does each stage of a ring by
-    // cp.async. Blocks of a cluster meet before they hand over what they made, which then is on its way as long as an
-    // arrival at the cluster's barrier; at that they meet only where others have written what is not their own.
+    // All threads of the block meet after a step, except that heads begin with a barrier of their own, and so does each
+    // stage of a ring by cp.async. Blocks of a cluster meet before they hand over their values, which are then on their
+    // way for as long as an arrival at the cluster's barrier. At that barrier they meet only where others have written
+    // values that are not their own.
     const Step *next = &one == &steps.steps.back() ? nullptr : &one + 1;
     bool ofRing = next && isOnTensorCores(*next) && geometry.warps;
     if (!next || (ofRing && geometry.ring && !geometry.ring.bulkCopies))
@@ -66,8 +68,9 @@ KernelWork Counter::count() {
   return std::move(work);
 }
 
-/// A block's begin, which reads its member's tables, and that of each member. A block with a ring also waits for what
-/// the tables name, and, as it is one of few on its processor, for parameters and code, which no cache there has.
+/// The beginning of a block, which reads its member's tables, and that of each member. A block with a ring also waits
+/// for the data that the tables name and, as one of few on its processor, for parameters and code, which no cache there
+/// has.
 void Counter::countBegin() {
   if (work.steps.empty()) // heads alone
     begin("begin");
@@ -104,7 +107,7 @@ double Counter::bytesOf(Value value) {
   if (RowForm::of(type).lifted)
     own.erase(own.begin());
   if (ContractOp reader = isa<BlockArgument>(value) ? readerOfWeight(value) : ContractOp()) {
-    Contraction c(reader); // weights lie padded
+    Contraction c(reader); // weights are stored padded
     return double(rt::layoutBytes(c.layout(), c.K, c.N));
   }
   return product(own) * double(storageBytes(type.getElementType()));
@@ -145,7 +148,7 @@ void Counter::begin(const llvm::Twine &what) {
 }
 
 void Counter::touch(Value value, bool neighbours) {
-  constexpr double sector = 32; // bytes, the least that comes from the L2 cache
+  constexpr double sector = 32; // bytes, the least that the L2 cache delivers
   double each = neighbours ? double(storageBytes(typeOf(value).getElementType())) : sector;
   if (touched.insert(value).second)
     step->l2Bytes += std::min(bytesOfBlock(value), readers * each);
@@ -174,7 +177,7 @@ Reading Counter::reading(Value value, bool neighbours) {
   return {.integer = 2, .moves = 1, .waits = 1, .far = double(isFar)}; // with its address
 }
 
-/// Whether elements that follow each other along a dimension are neighbours in memory.
+/// Whether consecutive elements along a dimension are neighbours in memory.
 static bool goesAlong(AffineMap access, unsigned dim) {
   if (access.getNumResults() == 0)
     return false;
@@ -264,14 +267,14 @@ void Counter::countElements(double elements, const Reading &one, Value stored) {
   step->sharedBytes += elements * (stored ? sharedBytesOf(stored) : 4) * own.moves;
   step->chain.fp32 += perElements + each * own.inTurn();
   step->chain.shared += each * one.waits;
-  step->chain.l2 += one.far; // the first time, then they are in L1
+  step->chain.l2 += one.far; // only the first time; then they are in L1
   if (place.narrow)
     countZeros(double(valueOf(RowForm::of(typeOf(stored)).columns, sizes)));
   if (place.kind == Place::result)
     step->l2Bytes += bytesOfBlock(stored);
 }
 
-/// Of rows of 16-bit floats with so many columns, a thread a row's.
+/// Counts the zeros behind rows of 16-bit floats with so many columns, one thread per row.
 void Counter::countZeros(double columns) {
   double zeros = std::ceil(columns / 16) * 16 - columns;
   if (zeros == 0)
@@ -281,33 +284,33 @@ void Counter::countZeros(double columns) {
   step->chain.fp32 += ofRow.inTurn();
 }
 
-/// To round an element for a row of 16-bit floats, of which so many are stored at once.
+/// Instructions to round an element for a row of 16-bit floats that stores `together` of them at once.
 double Counter::rounding(double together) {
   bool alone = getPrecision(kernel->getParentOfType<ModuleOp>()) == Precision::bf16 && together == 1;
   return alone ? perRounded : 1 / std::min(2.0, together);
 }
 
 namespace {
-/// How a phase goes over a row: from end to end so many times, with so many trees of the lanes, and so many integer
-/// instructions for an element's key and place.
+/// How a phase goes over a row: its passes from end to end, its trees over the lanes, and the integer instructions for
+/// an element's key and place.
 struct RowPhase {
   double passes, trees, keys;
 };
 } // namespace
 
-/// Of rows of which each lane has so many elements.
+/// The phase of an op on rows of which each lane has `each` elements.
 static RowPhase phaseOf(Operation *op, double each) {
   return llvm::TypeSwitch<Operation *, RowPhase>(op)
       .Case([](ReduceOp) { return RowPhase{1, 1, 0}; })
       .Case([](ArgOp) { return RowPhase{1, 1, 7}; })
-      // Shuffles for every sixteen elements.
+      // A scan shuffles for every sixteen elements.
       .Case([&](ScanOp) { return RowPhase{1, each, 0}; })
-      // Goes over the row for each that it chooses.
+      // A top-k passes over the row once for each element that it chooses.
       .Case([](TopOp top) { return RowPhase{double(top.getCount()), double(top.getCount()), 7}; })
       .DefaultUnreachable("every phase of a row is listed");
 }
 
-/// The phases of a row give it to half a warp; everything else is computed element by element.
+/// Counts rows: half a warp computes a phase of a row; everything else is computed element by element.
 void Counter::countRows(const Step &of) {
   for (Value value : of.stores) {
     Operation *op = value.getDefiningOp();
@@ -339,7 +342,7 @@ void Counter::countRows(const Step &of) {
   }
 }
 
-/// x element by element, then a thread a lane of a row's blocks for the updates.
+/// A scatter copies x element by element; then one thread per lane of a row's blocks applies the updates.
 void Counter::countScatter(ScatterOp op) {
   begin("scatter");
   auto columnsOf = [&](Value value) { return double(valueOf(RowForm::of(typeOf(value)).columns, sizes)); };
@@ -360,14 +363,14 @@ void Counter::countScatter(ScatterOp op) {
   step->chain.barriers += 1;
 }
 
-/// Lanes that share the members of one answer (device/head.cuh, Sharers).
+/// The lanes that share the members of one answer (device/head.cuh, Sharers).
 static double sharersOf(HeadKind kind, double count) {
   bool shares = kind == HeadKind::quantile || kind == HeadKind::vote;
   return shares ? std::exp2(std::ceil(std::log2(std::min(count, 32.0)))) : 1;
 }
 
-/// What one answer takes of so many members' elements, or of as many rows of `columns` elements that vote, all sharers
-/// together.
+/// The work of one answer for `count` members' elements, or for as many rows of `columns` elements that vote, over all
+/// sharers.
 static Reading ofHead(HeadOp head, double count, double columns) {
   Type element = elementOf(head.getX());
   auto linear = [&](double each, double reads) {
@@ -385,8 +388,8 @@ static Reading ofHead(HeadOp head, double count, double columns) {
   case HeadKind::max:
     return linear(2, 1);
   case HeadKind::quantile: {
-    // Up to a warp's lanes each has a member, and sees all; else a pass for each bit of the keys, whose counts the
-    // lanes add up.
+    // Up to a warp's lanes, each lane has one member and sees all; beyond that there is a pass for each bit of the
+    // keys, whose counts the lanes add up.
     double lanes = sharersOf(head.getKind(), count);
     if (count <= lanes)
       return {.integer = 5 * lanes * count, .moves = lanes * count + count};
@@ -394,7 +397,7 @@ static Reading ofHead(HeadOp head, double count, double columns) {
     return {.integer = 6 * passes * count + 2 * shuffles, .moves = passes * count + shuffles};
   }
   case HeadKind::vote: {
-    // A pass for each value, of which there may be as many as members.
+    // A pass for each distinct value; there may be as many as members.
     double values = isa<FloatType>(element) ? std::min(columns, count) : count;
     Reading one = isa<FloatType>(element) ? linear(2 * columns, columns) : Reading();
     one += {.integer = 5 * values * count, .moves = values * count};
