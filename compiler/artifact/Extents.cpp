@@ -27,7 +27,8 @@ void Extents::add(fb::ExtentT &extent, const Size &size) const {
   extent.terms.push_back(std::move(term));
 }
 
-// factor * a * b ...: a ceil_div of the symbol that can be largest, of which rounding up adds least.
+// The size is factor * a * b ...: one symbol becomes a ceil_div, the one that can be largest, whose rounding adds
+// least.
 std::unique_ptr<fb::ExtentT> Extents::tiles(const Size &rows, int64_t tile) const {
   int64_t factor = rows.getFactor();
   if (rows.isFixed())
@@ -63,7 +64,7 @@ Extents::Grid Extents::gridOf(ArrayRef<plan::LaunchOp> parts, const CudaLaunch &
   grid.shared = of(Size(how.sharedBytes));
   std::unique_ptr<fb::ExtentT> x, y = of(Size(1)), z = of(Size(1));
   if (parts.size() == 1) {
-    // The position in the active set is y, and where that does not suffice z (codegen/cuda/Kernel.h).
+    // The position in the active set is y, extended by z where y does not suffice (codegen/cuda/Kernel.h).
     plan::KernelOp kernel = plan::LaunchOp(parts.front()).lookupKernel();
     x = tiles(*kernel.rowCount(), how.rows.front());
     if (kernel.getLifted()) {
@@ -74,7 +75,7 @@ Extents::Grid Extents::gridOf(ArrayRef<plan::LaunchOp> parts, const CudaLaunch &
         z = tiles(members, membersInPlane);
     }
   } else {
-    // A block a tile and member, of one part after the other (device/tasks.cuh).
+    // One block per tile and member, for one part after the other (device/tasks.cuh).
     x = std::make_unique<fb::ExtentT>();
     for (auto [each, rows] : llvm::zip_equal(parts, how.rows)) {
       plan::KernelOp kernel = plan::LaunchOp(each).lookupKernel();

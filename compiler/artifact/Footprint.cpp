@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sums of what the runtime allocates (device/cpu/Engine.cpp, device/cuda/Engine.cpp and Device.cpp).
+// Sums what the runtime allocates (device/cpu/Engine.cpp, device/cuda/Engine.cpp and Device.cpp).
 #include "Footprint.h"
 #include "dialects/tutti/Sizes.h"
 #include "runtime/schema/Format.h"
@@ -17,7 +17,7 @@ class Counter {
 public:
   Counter(plan::ProgramOp program, uint64_t members) : program(program), members(members) {}
 
-  /// Of a buffer that holds the values of all members.
+  /// The bytes of a buffer that holds the values of all members.
   uint64_t bytesOf(plan::BufferOp buffer) {
     std::optional<int64_t> bytes = tutti::bytesOf(cast<RankedTensorType>(buffer.getType()))->at([&](StringRef symbol) {
       return symbol == activeName ? std::optional<int64_t>(members) : program.mostOf(symbol);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The plan's words into the schema's.
+// Translates the plan's words into the schema's.
 #include "Metadata.h"
 #include "Extents.h"
 #include "Footprint.h"
@@ -72,7 +72,7 @@ private:
   const WeightLayout &weights;
   ArrayRef<ProgramCode> codes;
   const WriteOptions &options;
-  /// By class of targets and name; entries that are launched alike are one kernel, with an image for each architecture.
+  /// By class of targets and name: entries with equal launches are one kernel, with an image for each architecture.
   std::map<std::pair<Target, std::string>, SmallVector<std::pair<CudaLaunch, unsigned>>> known;
   std::set<std::string> names; ///< of kernels
 
@@ -87,7 +87,7 @@ private:
   std::map<std::vector<unsigned>, SmallVector<NumberedKernel>> kernels; ///< by the kernels of the module
   SmallVector<plan::KernelOp> ofModule;
 
-  /// What an older runtime may not ignore.
+  /// Adds a feature that an older runtime must not ignore.
   void require(std::string_view feature) {
     if (!llvm::is_contained(root.required_features, feature))
       root.required_features.emplace_back(feature);
@@ -124,8 +124,8 @@ private:
     root.segments.push_back(std::move(segment));
   }
 
-  /// A function's name, which code for other architectures that launches otherwise has, too: with the first of its
-  /// architectures there, as in the dumped text's.
+  /// A unique name for a function. Code for other architectures that launches differently may have the same name; it
+  /// then gets the first of its architectures as a suffix, as in the dumped text.
   std::string nameOf(const ProgramCode &code, const std::string &function) {
     std::string first = function, name = function;
     if (!code.architectures.empty() && names.contains(name))
@@ -203,7 +203,7 @@ private:
     root.programs.push_back(std::move(table));
   }
 
-  /// Those that a call has, and what depends on them alone.
+  /// Adds the sizes that a call has, and what depends on them alone.
   void addSizes(fb::ProgramT &table) {
     for (const std::string &symbol : extents->order()) {
       SizeRange range = *program.rangeOf(symbol);
@@ -304,7 +304,7 @@ private:
     table.buffers.push_back(std::move(buffer));
   }
 
-  /// The set that a size is the length of: 0 the active one, 1 + g of group g.
+  /// The set whose length a size is: 0 for the active one, 1 + g for group g.
   static unsigned setOf(StringRef symbol) {
     std::optional<unsigned> group = groupOfActive(symbol);
     return group ? 1 + *group : 0;

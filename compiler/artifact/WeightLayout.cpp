@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The layout of the weights segment.
 //
-// What every member has of its own lies member by member, so that a task reads one run of memory. What some members
-// share is stored once a content, with an index from member to copy.
+// Weights that every member has of its own lie member by member, so that a task reads one run of memory. A weight that
+// some members share is stored once per content, with an index from member to copy.
 #include "WeightLayout.h"
 #include "compiler/support/Layout.h"
 #include "dialects/tutti/Tutti.h"
@@ -45,7 +45,7 @@ fb::DType dtypeOf(Type element) {
   llvm_unreachable("every element of a model is listed");
 }
 
-/// A digest of a source's bytes, of `length` at each `step`.
+/// A digest of a source's bytes: `length` of them at each multiple of `step`.
 static uint64_t digestOf(const WeightSource &source, uint64_t length, uint64_t step) {
   uint64_t bytes = source.count() * source.elementBytes();
   const char *data = source.data;
@@ -61,8 +61,8 @@ static uint64_t digestOf(const WeightSource &source, uint64_t length, uint64_t s
   return digest.finish();
 }
 
-/// For each member the first one with the same bytes. A line of every page tells most members apart; those that agree
-/// there are told apart by all of their bytes, and whoever agrees then is compared byte for byte.
+/// For each member the first one with the same bytes. One line of every page tells most members apart; those that agree
+/// there are compared by a digest of all bytes, and those that still agree byte for byte.
 static std::vector<unsigned> firstEqual(const std::vector<WeightSource> &members) {
   constexpr uint64_t page = 4096;
   std::map<uint64_t, std::vector<unsigned>> alike;
@@ -91,12 +91,12 @@ WeightLayout::WeightLayout(llvm::ArrayRef<Use> programs) : ensemble(programs.fro
     for (auto buffer : use.program.getBody().getOps<plan::BufferOp>())
       if (buffer.getSpace() == plan::Space::constant)
         addSlot(*use.ensemble, buffer);
-  // Who replaces a weight means all of it: not where a part of it is kept by itself.
+  // A weight can be replaced only as a whole, so not where a part of it is stored by itself.
   std::set<std::pair<unsigned, std::string>> inParts;
   for (auto [slot, source] : llvm::zip_equal(slots, sources))
     if (slot->part)
       inParts.emplace(source.group, slot->name);
-  // Nor where another program has computed with it.
+  // Nor can it be replaced where another program has computed with it.
   for (auto [slot, source] : llvm::zip_equal(slots, sources))
     slot->swappable &= !inParts.count({source.group, slot->name}) && llvm::none_of(programs, [&](const Use &use) {
       return use.ensemble->computedWith.count({source.group, slot->name});
@@ -111,7 +111,7 @@ uint64_t WeightLayout::copiesOf(unsigned slot, uint64_t members) const {
   return llvm::count_if(source.stored, [&](unsigned member) { return member < members; });
 }
 
-/// An index has an entry for every member; those of other groups are never asked for.
+/// Expands an index to one entry for every member; those of other groups are never read.
 static void indexAllMembers(fb::SlotT &slot, const Ensemble &ensemble) {
   if (slot.group < 0)
     return;
@@ -121,7 +121,7 @@ static void indexAllMembers(fb::SlotT &slot, const Ensemble &ensemble) {
   slot.index = std::move(all);
 }
 
-/// A slot that is there and holds the same: most often another view of the same bytes.
+/// A slot that exists already with the same content: usually another view of the same bytes.
 std::optional<unsigned> WeightLayout::findSlot(const Source &source, const fb::SlotT &slot) const {
   for (auto [i, known] : llvm::enumerate(sources)) {
     const fb::SlotT &other = *slots[i];
@@ -225,7 +225,7 @@ void WeightLayout::place(const Ensemble &ensemble) {
         memberBytes += llvm::alignTo(slots[i]->bytes_each, rt::kLineBytes);
         members = sources[i].stored.size();
       }
-    // Members that all start at the same place of a page would fight for the same cache sets.
+    // If all members started at the same place of a page, they would compete for the same cache sets.
     if (memberBytes % 4096 == 0 && memberBytes > 0)
       memberBytes += rt::kLineBytes;
     for (unsigned i = 0; i < slots.size(); ++i)
@@ -275,7 +275,7 @@ void WeightLayout::pack(const Source &source, unsigned copy, std::vector<char> &
   bytes.resize(rt::layoutBytes(source.layout, from.dims[0], from.dims[1], element));
   const char *matrix = from.data;
   std::vector<char> aligned;
-  // A tensor may start anywhere in its file; numbers are read where they may lie.
+  // A tensor may start anywhere in its file, but numbers are read at aligned addresses only.
   if (reinterpret_cast<uintptr_t>(from.data) % uintptr_t(element) != 0) {
     aligned.resize(from.count() * element);
     from.copyTo(aligned.data());

@@ -34,11 +34,11 @@ public:
 
 private:
   struct Source {
-    const std::vector<WeightSource> *members = nullptr; ///< one, or one a member
-    mlir::ElementsAttr value;                           ///< or a constant of the IR
+    const std::vector<WeightSource> *members = nullptr; ///< one for all members, or one per member
+    mlir::ElementsAttr value;                           ///< null, or a constant of the IR instead
     rt::Layout layout = rt::Layout::raw;
     unsigned group = 0;
-    /// The members, of the group, whose copies are stored, in order; others have equal bytes.
+    /// The group's members whose copies are stored, in order; the others have the same bytes as one of these.
     std::vector<unsigned> stored;
   };
   void addSlot(const Ensemble &ensemble, plan::BufferOp buffer);

@@ -17,17 +17,17 @@ namespace tutti {
 
 namespace {
 
-/// A file that exists under its name only once it is complete. A pipe takes what comes in order.
+/// A file that exists under its name only once it is complete. A pipe takes bytes in order only.
 class Output {
 public:
   explicit Output(StringRef given) : given(given.str()), file(rt::createFile(this->given)) {
     if (file.descriptor < 0) {
-      file.temporary.clear(); // somebody else's, if it is there
+      file.temporary.clear(); // an existing file belongs to somebody else
       return;
     }
     if (!file.temporary.empty())
       llvm::sys::RemoveFileOnSignal(file.temporary);
-    start = lseek(file.descriptor, 0, SEEK_CUR); // where a descriptor of the process has come to
+    start = lseek(file.descriptor, 0, SEEK_CUR); // the current position of a descriptor of the process
     seeks = start >= 0 && !(fcntl(file.descriptor, F_GETFL) & O_APPEND);
   }
   ~Output() {
@@ -84,11 +84,11 @@ private:
   std::string given;
   rt::NewFile file;
   uint64_t inOrder = 0; ///< where the last write ended
-  off_t start = -1;     ///< where the first byte goes; -1 of a pipe
+  off_t start = -1;     ///< where the first byte goes; -1 for a pipe
   bool seeks = false;   ///< whether bytes may come in any order
 };
 
-/// An artifact on its way into a file: code, then weights, then what says where they lie.
+/// An artifact on its way into a file: code, then weights, then the metadata with their places.
 class ArtifactFile {
 public:
   ArtifactFile(llvm::StringRef path, ArrayRef<ProgramCode> programs, const WriteOptions &options)
@@ -108,8 +108,8 @@ public:
   }
 
 private:
-  /// Gives metadata, code and weights their places. A FlatBuffer leaves out numbers that are 0: with others in the
-  /// places of offsets and digests its length is known before they are.
+  /// Gives metadata, code and weights their places. A FlatBuffer omits numbers that are 0, so nonzero placeholders for
+  /// offsets and digests give it its final length before they are known.
   void layOut() {
     auto &segments = metadata.root.segments;
     for (const auto &segment : segments) {
