@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The exponential and what is made of it. What each computes, its error and its special values: docs/numerics.md.
+// The exponential and functions built from it. What each computes, its error and its special values: docs/numerics.md.
 #include "compiler/codegen/math/Functions.h"
 
 using namespace mlir;
 
 namespace tutti {
 
-/// p * 2^round(y) for y from below the exponent of the smallest denormal to the one that overflows: rounded once, also
-/// to a denormal. `biased` is y + magic + 2 * bias. Two factors, as no one float holds all of 2^y.
+/// p * 2^round(y), for y from below the exponent of the smallest denormal to the one that overflows; rounded once, even
+/// to a denormal. `biased` is y + magic + 2 * bias. It takes two factors, as no single float holds every 2^y.
 static Expr scale(Expr p, Expr y, double perUnit, Expr biased, Format f) {
   Expr half = fma(y, perUnit / 2, f.magic() + f.bias());
   Expr rest = ((biased.bits() - half.bits()) << f.mantissa()).asFloat();
   return p * powerOfTwo(half, f) * rest;
 }
 
-/// So low that both halves of the exponent are 2^-127 (2^-1023), whose bits are those of 0: what a mask adds to scores
-/// is 0 by a product of zeros. Products that leave the normal numbers go a slow way in a CPU.
+/// The lowest exponent: both of its halves are 2^-127 (2^-1023), whose bits are those of 0, so that a masked score
+/// becomes 0 by a product of zeros. Products below the normal numbers would take a slow path in a CPU.
 static double lowest(Format f) { return f.pick(-0x1.602p+7, -0x1.628cp+10); }
 
 Power powerOf(Expr x, double shift, Format f) {
@@ -60,8 +60,8 @@ Expr expm1(Expr x) {
 Expr tanh(Expr x) {
   Format f(x);
   Expr a = clampAbove(abs(x), f.pick(10, 20));
-  // n goes from 0 to 1 where tanh passes 1/4, and to 2 behind where it passes 1/2: the new terms' errors, the largest
-  // that there are, count half in units of such a result.
+  // n goes from 0 to 1 where tanh passes 1/4, and to 2 just behind where it passes 1/2: the errors of the new terms are
+  // largest there, and count half in units of such a result.
   double shift = f.magic() + f.bias();
   Expr biased = fma(a - 0.0825, 2 * kLog2E, shift), n = biased - shift;
   Expr r = fma(n, -f.ln2High() / 2, a), square = r * r;
@@ -75,7 +75,7 @@ Expr erf(Expr x) {
   Format f(x);
   Expr t = clampAbove(abs(x), f.pick(3.9375, 6));
   Expr near = fma(horner(t * t, f.pick(kErfNear32, kErfNear64)), t, t);
-  // 1 - 2^g: what rounding does to the exponential counts less the further out, so a short one will do.
+  // far = 1 - 2^g: rounding errors in the exponential matter less the further out, so a short polynomial suffices.
   Expr g = horner(t, f.pick(kErfFar32, kErfFar64));
   double shift = f.magic() + f.bias();
   Expr biased = g + shift, r = g - (biased - shift);
@@ -84,7 +84,7 @@ Expr erf(Expr x) {
   return copySign(select(t >= f.pick(0.9, 1), far, near), x);
 }
 
-/// e^x / 2, of an x that is not negative: finite for as long as sinh and cosh are.
+/// e^x / 2 for a nonnegative x: finite for as long as sinh and cosh are.
 static Expr halfExp(Expr x, Format f) {
   x = clampAbove(x, f.pick(90, 711));
   Power e = powerOf(x, f.magic() + 2 * f.bias(), f);
@@ -104,15 +104,15 @@ Expr cosh(Expr x) {
   return h + x.like(0.25) / h;
 }
 
-/// e^y of a y below 88 (double: 709), or 0 where that is no normal number: what follows adds 1 or 2 to it, or is below
-/// 2^-126 itself.
+/// e^y for y below 88 (double: 709), or 0 where that is not a normal number: the caller adds 1 or 2 to it, or its
+/// result is below 2^-126 itself.
 static Expr normalExp(Expr y, Format f) {
   Power e = powerOf(y, f.magic() + f.bias(), f);
   return select(y < f.pick(-0x1.5d589ep+6, -0x1.6232bdd7abcd2p+9), y.like(0), e.p * powerOfTwo(e.biased, f));
 }
 
-/// a / d for a d between 1 and 2: faster than a division, which keeps the divider busy for as long as the whole
-/// function takes, and as good as one but for the last rounding.
+/// a / d for d between 1 and 2. It is faster than a division, which would occupy the divider for as long as the whole
+/// function takes, and as accurate except for the last rounding.
 static Expr quotient(Expr a, Expr d) {
   if (Format(a).isDouble)
     return a / d;
@@ -136,19 +136,19 @@ Expr log1pExp(Expr x) {
   return clampBelow(x, 0) + tail;
 }
 
-/// tanh(ln(1 + e^x)) = n / (n + 2) with n = e (e + 2), e = e^x; for an x of 30 that is 1.
+/// tanh(ln(1 + e^x)) = n / (n + 2) with n = e (e + 2), e = e^x; for x = 30 that is 1.
 Expr mishGate(Expr x) {
   Expr e = normalExp(clampAbove(x, 30), Format(x));
   Expr n = fma(e, e, e + e);
   return n / (n + 2.0);
 }
 
-/// 1/2 and, with x's sign, 1/2 - 2^(g - 1), where g = log2(erfc(|x| / sqrt 2)): the tail that is subtracted is below
-/// half a unit from where |x| ends.
+/// 1/2 + s (1/2 - 2^(g - 1)), where s is x's sign and g = log2(erfc(|x| / sqrt 2)). From where |x| is clamped on, the
+/// subtracted tail is below half a unit.
 Expr normalCdf(Expr x) {
   Format f(x);
   if (f.isDouble) {
-    Expr y = clampBelow(clampAbove(x, 9), -9); // of an infinity the second product would be another
+    Expr y = clampBelow(clampAbove(x, 9), -9); // an infinity would spoil the second product
     return (erf(fma(y, kSqrtHalf[0], y * kSqrtHalf[1])) + 1.0) * 0.5;
   }
   Expr t = clampAbove(abs(x), 5.625);

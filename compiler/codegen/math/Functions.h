@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The functions that Math.cpp puts in the place of ops, by family, and what they share.
+// The functions that Math.cpp substitutes for ops, by family, and their common helpers.
 #ifndef TUTTI_COMPILER_CODEGEN_MATH_FUNCTIONS_H
 #define TUTTI_COMPILER_CODEGEN_MATH_FUNCTIONS_H
 
@@ -26,12 +26,12 @@ struct Format {
   int64_t bias() const { return isDouble ? 1023 : 127; }
   /// The number whose addition rounds a number of moderate size to an integer, half to even, in the low mantissa bits.
   double magic() const { return isDouble ? 0x1.8p52 : 0x1.8p23; }
-  /// ln 2 rounded to the format, and what is left of it.
+  /// ln 2 rounded to the format, and the remainder.
   double ln2High() const { return pick(0x1.62e43p-1, kLn2); }
   double ln2Low() const { return pick(-0x1.05c61p-29, 0x1.abc9e3b39803fp-56); }
 };
 
-/// 2^k, for the k + bias (k a normal exponent) that lies in the low mantissa bits of `biased`.
+/// 2^k, where the low mantissa bits of `biased` hold k + bias (k a normal exponent).
 inline Expr powerOfTwo(Expr biased, Format f) { return (biased.bits() << f.mantissa()).asFloat(); }
 
 /// e^x as p 2^n: n an integer, p between 0.7 and 1.42. `biased` is n + shift, where shift is magic + an even number.

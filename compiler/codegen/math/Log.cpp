@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The logarithm, what is made of it, and powers. What each computes, its error and its special values:
+// The logarithm, functions built from it, and powers. What each computes, its error and its special values:
 // docs/numerics.md.
 #include "compiler/codegen/math/Functions.h"
 
@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace tutti {
 
-/// x = m 2^e with 3/4 <= m < 3/2: the exponent as integer bits in its field, and the rest as a float.
+/// x = m 2^e with 3/4 <= m < 3/2: the exponent as integer bits in its field, and the fraction m as a float.
 namespace {
 struct Split {
   Expr exponent;
@@ -26,7 +26,7 @@ static Split split(Expr x, Format f) {
 }
 /// A double's exponent as a number.
 static Expr exponentNumber(Expr e) {
-  // No vector conversion from 64-bit integers everywhere: put e + 2048 into the mantissa of 2^52 instead.
+  // Not every target converts vectors of 64-bit integers, so e + 2048 goes into the mantissa of 2^52 instead.
   Expr raised = ((e + e.likeInt(uint64_t(2048) << 52)) >> 52) | e.likeInt(0x4330000000000000);
   return raised.asFloat() - (0x1p52 + 2048);
 }
@@ -71,7 +71,7 @@ Expr log1p(Expr x) {
 static Expr logInDouble(Expr x) { return log(x.toF64(), kPowLog, /*denormals=*/false); }
 
 /// log of a positive double as a pair, to 2^-64 of it: with s = (m - 1) / (m + 1), log m = 2 s + s^3 (2/3 + s^2
-/// Q(s^2)), of which all but Q is made in pairs.
+/// Q(s^2)), where everything but Q is computed in pairs.
 static Pair logPair(Expr x) {
   Format f(x);
   Expr tiny = x < 0x1p-1022;
@@ -90,7 +90,7 @@ static Pair logPair(Expr x) {
   return {sum, (high - sum) + l + fma(number, 0x1.ef35793c7673p-45, lLow)};
 }
 
-/// sign(x) log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))). Of a large |x|, whose square may overflow, that is ln |x| + ln 2.
+/// sign(x) log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))). For a large |x|, whose square may overflow, it is ln |x| + ln 2.
 Expr asinh(Expr x) {
   Format f(x);
   Expr a = abs(x), isLarge = a > 0x1p60, one = x.like(1);
@@ -114,7 +114,7 @@ Expr atanh(Expr x) {
   return copySign(log1p((a + a) / (x.like(1) - a)) * 0.5, x);
 }
 
-/// |x|^y of floats, by double.
+/// |x|^y of floats, computed in double.
 static Expr powerOfFloats(Expr x, Expr y) {
   Expr z = clampBelow(clampAbove(y.toF64() * logInDouble(abs(x)), 200), -200);
   Format f(z);
@@ -124,14 +124,14 @@ static Expr powerOfFloats(Expr x, Expr y) {
   return (p * powerOfTwo(biased, f)).toF32();
 }
 
-/// |x|^y of doubles, by pairs of them.
+/// |x|^y of doubles, computed in pairs of doubles.
 static Expr powerOfDoubles(Expr x, Expr y) {
   Expr a = abs(x);
   Pair l = logPair(a);
   Expr isNormal = a < kInf, isZero = equal(a, 0);
   Expr high = select(isZero, x.like(-kInf), select(isNormal, l.high, a));
   Expr z = y * high, zLow = fma(y, l.low, fma(y, l.high, -z));
-  // Out of range, and where x is 0 or infinite, the low part is no number or of no use.
+  // Out of range, and where x is 0 or infinite, the low part is NaN or useless.
   Expr within = abs(z) < 1100;
   return exp(Pair{z, select(within, zLow, x.like(0))});
 }
@@ -142,7 +142,7 @@ Expr pow(Expr x, Expr y) {
   Expr infinite = equal(abs(y), kInf), half = y * 0.5;
   Expr one = select(infinite, abs(x), x);
   result = select(equal(one, 1), x.like(1), select(equal(y, 0), x.like(1), result));
-  // A negative base: no real power but of integers, and of odd ones a negative. Every large float is even.
+  // A negative base has a real power only for integers, and a negative one for odd integers. Every large float is even.
   Expr isInteger = equal(roundEven(y), y);
   Expr isEven = equal(roundEven(half), half);
   Expr sign = x.bits() & x.bits().likeInt(uint64_t(1) << (x.width() - 1));

@@ -14,7 +14,7 @@ namespace tutti {
 #define GEN_PASS_DEF_EXPANDMATHPASS
 #include "compiler/codegen/Passes.h.inc"
 
-/// Whether a bit is true of any lane.
+/// Whether a bit is set in any lane.
 static Value anyOf(Expr bit) {
   auto vector = dyn_cast<VectorType>(bit.type());
   if (!vector)
@@ -47,8 +47,9 @@ llvm::SmallVector<Expr> whereAny(Expr rare, ArrayRef<Expr> usual, llvm::function
 
 namespace {
 
-/// x - n y with n = x / y rounded towards zero, exactly. Long division: the quotient's bits, some at a time, as many as
-/// a float counts with the last of them in doubt; each remainder is a float. Most quotients have no more than that.
+/// x - n y with n = x / y rounded towards zero, exactly. It is a long division that takes some bits of the quotient at
+/// a time: as many as a float counts with its last bit in doubt. Each remainder is a float. Most quotients need one
+/// step.
 Expr remainder(Expr x, Expr y) {
   Format f(x);
   int bits = f.isDouble ? 50 : 21,
@@ -75,8 +76,8 @@ Expr remainder(Expr x, Expr y) {
   return copySign(select(equal(y, y), result, y), x);
 }
 
-/// x^n for integers, modulo 2^width as products are; 1 / x^-n, which is 0 but for x = 1 and -1, for negative n. A
-/// square for each bit up to the highest that any lane's n has, or the constant n.
+/// x^n for integers, modulo 2^width like products; for negative n it is 1 / x^-n, which is 0 except for x = 1 and -1.
+/// There is one squaring for each bit up to the highest that any lane's n has, or that the constant n has.
 Expr integerPower(Expr x, Expr n) {
   ImplicitLocOpBuilder &b = x.builder();
   auto is = [&](arith::CmpIPredicate predicate, Expr a, Expr c) {
@@ -125,8 +126,8 @@ std::optional<double> constantOf(Value value) {
   return std::nullopt;
 }
 
-/// maximumf or minimumf with a number: the same bits as the op in one or two instructions instead of three to six. A
-/// comparison with the number first keeps NaN, and x where both are zero, which is the rule but for max(-0, +0) = +0
+/// maximumf or minimumf with a number: the bits of the op in one or two instructions instead of three to six. Comparing
+/// with the number first keeps NaN, and keeps x where both are zero. That is the op's rule except for max(-0, +0) = +0
 /// and min(+0, -0) = -0.
 template <bool largest> Expr bounded(Expr x, double bound) {
   using arith::CmpFPredicate;

@@ -7,12 +7,12 @@
 
 namespace tutti {
 
-/// Rewrites each math op, and each function of the tutti dialect, on f32 or f64 (scalars or vectors) inside `root` that
-/// is no single instruction into arith ops, math.fma, math.absf, math.copysign, math.trunc and math.roundeven, and the
-/// likes of arith.maximumf with a number into a comparison. No calls, memory or approximate instructions, and a branch
-/// only to leave out work that no lane needs: a lane's bits depend on its input alone. Errors and special values:
-/// docs/numerics.md. f16 and bf16 go through f32. Ops without an expansion stay as they are. Of those ops, the ones
-/// that `keep` is true of stay as they are, too.
+/// Rewrites math ops and functions of the tutti dialect on f32 or f64 (scalars or vectors) inside `root` that are not a
+/// single instruction into arith ops, math.fma, math.absf, math.copysign, math.trunc and math.roundeven; arith.maximumf
+/// and the like with a number become a comparison. There are no calls, memory or approximate instructions, and branches
+/// only skip work that no lane needs: a lane's bits depend on its input alone. Errors and special values:
+/// docs/numerics.md. f16 and bf16 go through f32. Ops without an expansion, and those for which `keep` is true, stay as
+/// they are.
 void expandMath(mlir::Operation *root, llvm::function_ref<bool(mlir::Operation *)> keep = nullptr);
 
 /// Whether expandMath writes `op` as several operations.

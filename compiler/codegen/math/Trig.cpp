@@ -9,8 +9,7 @@ using namespace mlir;
 namespace tutti {
 
 namespace {
-/// What is left of an angle, from -pi / 4 to pi / 4, in two parts, and the number of quadrants, of which the
-/// low two bits count.
+/// An angle reduced to -pi / 4 to pi / 4, in two parts, and the number of quadrants, whose low two bits count.
 struct Reduced {
   Expr angle, low, quadrant;
 
@@ -22,9 +21,9 @@ struct Reduced {
 };
 } // namespace
 
-/// Of a number below 2^16, after Cody and Waite, with pi / 2 in three numbers of its type. What the first leaves is
-/// exact, as it is a multiple of x's last bit or of the constant's; so is the rounding error of what the second leaves,
-/// as Dekker has it, since that is a multiple of the second's last bit.
+/// Reduces a number below 2^16, after Cody and Waite, with pi / 2 as three numbers of its type. The remainder after the
+/// first is exact, as it is a multiple of the last bit of x or of the constant. So is the rounding error of the
+/// remainder after the second, by Dekker, since it is a multiple of the second's last bit.
 static Reduced reduceFew(Expr x) {
   Format f(x);
   auto part = [&](int i) { return f.pick(kHalfPiOfFloats[i], kHalfPiOfDoubles[i]); };
@@ -35,12 +34,12 @@ static Reduced reduceFew(Expr x) {
   return {r, low, biased.bits()};
 }
 
-/// Of a float, whatever it is, as if in exact arithmetic.
+/// Reduces any float as if in exact arithmetic.
 static Reduced reduceFloat(Expr x) {
   Expr d = x.toF64();
   Expr rest = d.like(0), turns = d.like(0);
-  // Each product is exact, so is what is left of it modulo 4, and, as the pieces fall by 2^26 and 50 bits are taken by
-  // a product, so is the running rest until nothing larger than its own last bit can still cancel.
+  // Each product is exact, and so is its remainder modulo 4. The pieces fall by 2^26 and a product takes 50 bits, so
+  // the running rest is exact, too, until nothing larger than its own last bit can still cancel.
   for (double piece : kTwoOverPi) {
     Expr y = d * (piece / 4);
     Expr sum = fma(y - roundEven(y), d.like(4), rest);
@@ -52,8 +51,8 @@ static Reduced reduceFloat(Expr x) {
   return {high, (angle - high.toF64()).toF32(), (turns.toF32() + Format(x).magic()).bits()};
 }
 
-/// Of a double. Each half of it, of 27 and of 26 bits, times a piece is exact, and the rest is a pair that is made anew
-/// at every step, so that it keeps its bits where it becomes small.
+/// Reduces a double. Each half of it, of 27 and of 26 bits, times a piece is exact. The rest is a pair that is
+/// renormalized at every step, so that it keeps its bits where it becomes small.
 static Reduced reduceDouble(Expr x) {
   SmallVector<Expr> isAbove;
   for (int j = 1; j < 8; ++j)
@@ -85,7 +84,7 @@ static Reduced reduceDouble(Expr x) {
   return {angle, lost, (turns + Format(x).magic()).bits()};
 }
 
-/// Most numbers are small: the long way is taken where one of a vector's is not.
+/// Most numbers are small: the long way is taken only if one of a vector's numbers is not.
 static Reduced reduce(Expr x) {
   Reduced few = reduceFew(x);
   SmallVector<Expr> all = whereAny(abs(x) >= 0x1p16, {few.angle, few.low, few.quadrant}, [&]() -> SmallVector<Expr> {
@@ -95,10 +94,10 @@ static Reduced reduce(Expr x) {
   return {all[0], all[1], all[2]};
 }
 
-/// Below this sin x and tan x are x. It holds the sign of 0, and a denormal's last bit.
+/// Below this, sin x and tan x are x. The test keeps the sign of 0, and a denormal's last bit.
 static Expr tiny(Expr x) { return Format(x).isDouble ? abs(x) < 0x1p-27 : equal(x, 0); }
 
-/// sin (quarter = 0) or cos (quarter = 1): a polynomial over the last half quadrant.
+/// sin (quarter = 0) or cos (quarter = 1): a polynomial over the remaining half quadrant.
 static Expr sinOrCos(Expr x, int quarter) {
   Format f(x);
   Reduced q = reduce(x);
@@ -112,7 +111,7 @@ static Expr sinOrCos(Expr x, int quarter) {
 Expr sin(Expr x) { return select(tiny(x), x, sinOrCos(x, 0)); }
 Expr cos(Expr x) { return sinOrCos(x, 1); }
 
-/// tan of what is left, in odd quadrants -1 / tan.
+/// tan of the reduced angle; in odd quadrants -1 / tan.
 Expr tan(Expr x) {
   Format f(x);
   Reduced q = reduce(x);
@@ -127,7 +126,7 @@ static Expr fromHalfPi(Expr y, Format f) {
   return y.like(f.pick(0x1.921fb6p+0, kHalfPi)) - (y - f.pick(-0x1.777a5cp-25, 0x1.1a62633145c07p-54));
 }
 
-/// arcsin of |x|, where that is above 1/2 of sqrt((1 - |x|) / 2): arcsin |x| = pi / 2 - 2 arcsin sqrt((1 - |x|) / 2).
+/// arcsin |x|; above 1/2 its `value` is arcsin sqrt((1 - |x|) / 2): arcsin |x| = pi / 2 - 2 arcsin sqrt((1 - |x|) / 2).
 namespace {
 struct Arc {
   Expr value, isFar;
@@ -152,7 +151,7 @@ Expr acos(Expr x) {
   return select(isFar, far, fromHalfPi(copySign(arc, x), f));
 }
 
-/// Above 1 as pi / 2 - arctan(1 / x).
+/// Above 1, arctan x is pi / 2 - arctan(1 / x).
 Expr atan(Expr x) {
   Format f(x);
   Expr a = abs(x), isFar = a > 1;
