@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Symbolic dimensions.
+// Symbolic dimensions: names, bindings, and which of them are equal.
 #include "compiler/import/Dims.h"
 #include "compiler/support/Error.h"
 #include "dialects/tutti/Lift.h"
@@ -8,7 +8,7 @@
 
 namespace tutti {
 
-/// No name is what exporters write for that, or what would read as a number in a size.
+/// Whether a spelling is a name: exporters write "?" or "None" for none, and sizes must not read it as a number.
 static bool isName(llvm::StringRef written) {
   return !written.empty() && written != "?" && written != "None" && !llvm::isDigit(written[0]) && written[0] != '-';
 }
@@ -16,7 +16,7 @@ static bool isName(llvm::StringRef written) {
 std::string dimName(llvm::StringRef written, llvm::StringRef input, int64_t axis) {
   std::string name = isName(written) ? written.str() : input.str() + "." + std::to_string(axis);
   std::replace(name.begin(), name.end(), '*', '_');
-  // Those of the ensemble's own sizes (Lift.h), and how the runtime calls its members.
+  // Avoids the names of the ensemble's own sizes (Lift.h), and the runtime's name for its members.
   if (llvm::StringRef(name).starts_with("active."))
     name[6] = '_';
   return name == activeName || name == "members" ? name + "_" : name;

@@ -19,11 +19,11 @@ public:
   /// Makes two sizes equal, as an op demands. True: they were made equal, and the import has to start again. False:
   /// they cannot be equal.
   bool equate(const Size &a, const Size &b);
-  /// Every name that was bound exists, the bindings of names that are one agree, no two that the file tells apart have
-  /// one name here, and every symbol has a binding or is the batch; else exit code `usage`.
+  /// Checks that every bound name exists, that the bindings of names made one agree, that no two dimensions which the
+  /// file tells apart have one name here, and that every symbol has a binding or is the batch; else exit code `usage`.
   llvm::Error check() const;
-  /// The symbols that are left, with their ranges, and those that are one of a list of values. A name that no symbol
-  /// has is left to `check`.
+  /// The remaining symbols with their ranges, including those that are one of a list of values. `check` reports names
+  /// that no symbol has.
   std::map<std::string, DimBinding> ranges() const;
   /// Whether a symbol of this size lacks a binding and is not the batch either.
   bool lacksBinding() const;
@@ -47,7 +47,7 @@ private:
 
   const ImportOptions &options;
   std::vector<Symbol> symbols;
-  std::string clash; ///< what to say of two dimensions of one name; empty: there are none
+  std::string clash; ///< the message about two dimensions of one name; empty: there are none
 };
 
 /// The name by which a dimension is known: the file's, or INPUT.AXIS.

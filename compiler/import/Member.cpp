@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which reader a model file takes.
+// Chooses the reader of a model file.
 #include "compiler/import/Member.h"
 #include "compiler/import/Supplied.h"
 #include "compiler/import/files/OnnxFile.h"

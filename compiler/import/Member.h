@@ -22,9 +22,9 @@ public:
 
   /// Opens the next member.
   llvm::Error open(const MemberFiles &given);
-  /// The members that its files hold, as modules in normal form: one, or of an MLIR file as many as it says, those
-  /// after the first without a module of their own. With `ports`, they are others than the first. `member` is the
-  /// number, for messages. Another binding of the sizes is read by another call.
+  /// Reads the members that the files hold, as modules in normal form: one, or for an MLIR file as many as it says,
+  /// where those after the first have no module of their own. `ports` is set for members other than the first. `member`
+  /// is the number, for messages. Another binding of the sizes takes another call.
   llvm::Expected<std::vector<MemberModel>> read(const ImportOptions &options, const Ports *ports, size_t member);
 
   /// Whether the members are MLIR, in which a constant is part of the structure and every number stays as it is.

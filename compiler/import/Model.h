@@ -24,15 +24,15 @@ struct WeightSource {
   llvm::SmallVector<int64_t> dims;
   llvm::SmallVector<int64_t> strides; ///< in elements; 0 for a repeated axis, negative for a reversed one
   std::string name;                   ///< of the initializer; empty for a constant that the graph or an op spells out
-  /// While the view is a permutation of one whole initializer: its dims in the file, those that it was given before it
-  /// was permuted (empty: the same), and which of these each axis is. Then elements in the view's row-major order are
-  /// those of the initializer, as a tensor of `permDims`, transposed by `perm` (empty: as it is). Otherwise all three
-  /// are empty and `whole` is false.
+  /// While the view is a permutation of one whole initializer: its dims in the file, the dims that it was reshaped to
+  /// before the permutation (empty: the same), and which of these each axis is. The elements in the view's row-major
+  /// order are then those of the initializer, as a tensor of `permDims`, transposed by `perm` (empty: not transposed).
+  /// Otherwise all three are empty and `whole` is false.
   llvm::SmallVector<int64_t> rawDims, permDims;
   llvm::SmallVector<uint32_t> perm;
   bool whole = false;
-  /// Whether the initializer's numbers went into the program, which then is that of no other numbers; all of its views
-  /// share it.
+  /// Whether the initializer's numbers went into the program, which then holds for no other numbers; all of its views
+  /// share the flag.
   std::shared_ptr<bool> wasRead;
 
   int64_t count() const;
@@ -43,11 +43,11 @@ struct WeightSource {
   void copyTo(char *dst) const;
   /// Whether type, dims and every byte agree.
   bool sameBytes(const WeightSource &other) const;
-  /// Whether the two are the same view of the same initializer. Two that a file stores at one place are two.
+  /// Whether both are the same view of the same initializer. Two initializers that a file stores at one place differ.
   bool sameView(const WeightSource &other) const;
 };
 
-/// An op that the import puts together of several: it rounds otherwise than they would.
+/// An op that the import composes of several ONNX ops, and that rounds differently than they would.
 enum class Composition : uint8_t { gelu, mish, division };
 
 struct MemberModel {
@@ -57,7 +57,7 @@ struct MemberModel {
   std::string name;                      ///< the file's name without folder and extension
   std::string file;                      ///< as given; that of the weights, if they have one
   uint64_t digest = 0;                   ///< as digestOf says
-  std::vector<std::string> allInputs;    ///< of the model, with those that are bound to constants
+  std::vector<std::string> allInputs;    ///< of the model, including those bound to constants
   std::vector<std::string> computedWith; ///< initializers whose numbers went into the program, in some order
   std::vector<Composition> compositions; ///< in the order of the graph
 };
@@ -65,8 +65,8 @@ struct MemberModel {
 /// What a symbolic dimension is bound to: one value (lo == hi) or a range.
 struct DimBinding {
   int64_t lo, hi;
-  /// One of the values of a list, each with a program of its own: programs are told apart by it, so its name is kept
-  /// though it is fixed.
+  /// Whether it is one value of a list, each with a program of its own. The name tells these programs apart, so it is
+  /// kept though the value is fixed.
   bool listed = false;
 };
 
@@ -74,30 +74,30 @@ struct DimBinding {
 struct BoundInput {
   std::string file;
   uint64_t digest = 0; ///< XXH64 of the file
-  /// The file's tensor, which has to be of this element type; called again it gives the same bytes.
+  /// Reads the file's tensor, which must have this element type; later calls give the same bytes.
   std::function<llvm::Expected<WeightSource>(mlir::Type element)> read;
 };
 
 struct ImportOptions {
   std::map<std::string, DimBinding> dims;
   std::map<std::string, BoundInput> binds = {}; ///< by member 0's inputs
-  /// What another member may have another number for stays as it is: known places are the indices of a gather where a
-  /// slice would do, a factor of 1 is a factor, and what is divided by 2 is not multiplied by 1/2. No bit depends on
-  /// it: a member that would be put together of other ops then (MemberModel) is refused.
+  /// Keeps every number that another member may have differently: known indices stay a gather where a slice would do, a
+  /// factor of 1 stays a factor, and a division by 2 does not become a multiplication by 1/2. No bit depends on it: a
+  /// member that would be composed of other ops then (MemberModel) is refused.
   bool keepsNumbers = false;
-  std::string output = {}; ///< a file that is written afterwards, so that tensors may lie in any other; empty: none
+  std::string output = {}; ///< a file that is written later, so no tensor may be read from it; empty: none
 };
 
 /// What a member is made from.
 struct MemberFiles {
   std::string model;
   std::string weights; ///< a safetensors file whose tensors take the place of the initializers of their names; or none
-  int64_t part = -1;   ///< of a file that holds several members (MLIR) the one that is meant; -1: all of them
+  int64_t part = -1;   ///< the member that is meant in a file of several (MLIR); -1: all of them
 };
-/// One a model or, where there are any, one a file of weights, for the one model.
+/// One entry per model or, if there are files of weights, one per such file, all for the one model.
 std::vector<MemberFiles> membersOf(llvm::ArrayRef<std::string> models, llvm::ArrayRef<std::string> weights);
-/// What tells a member's files from others: XXH64 of the model or, where there are weights or bound inputs, of the
-/// digests of all of them in this order.
+/// A digest of a member's files: XXH64 of the model or, with weights or bound inputs, of the digests of all of them in
+/// this order.
 llvm::Expected<uint64_t> digestOf(const MemberFiles &files, const ImportOptions &options);
 
 } // namespace tutti

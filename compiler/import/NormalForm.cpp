@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Canonical order.
+// The canonical order of ops and operands.
 #include "compiler/import/NormalForm.h"
 #include "runtime/schema/Digest.h"
 
@@ -11,8 +11,8 @@ using namespace mlir;
 namespace tutti {
 namespace {
 
-/// As FNV-1a, of 64-bit words: the same on every run and machine, which llvm::hash_code does not promise. The product
-/// never moves high bits down; the shift does.
+/// A hash like FNV-1a on 64-bit words, the same on every run and machine, which llvm::hash_code does not promise. The
+/// product never moves high bits down; the shift does.
 uint64_t mix(uint64_t hash, uint64_t word) { return (hash ^ word) * 0x100000001B3 ^ (hash >> 29); }
 uint64_t mix(uint64_t hash, StringRef text) { return mix(hash, rt::xxh64(text.data(), text.size())); }
 
@@ -21,7 +21,7 @@ uint64_t hashOf(Type type) {
   Type element = tensor.getElementType();
   uint64_t hash = mix(element.getIntOrFloatBitWidth(),
                       isa<FloatType>(element) + 2 * element.isBF16() + 4 * element.isUnsignedInteger());
-  // Of a symbolic size only that it is one: names are the member's own business.
+  // A symbolic size counts only as symbolic: a member's names for sizes do not matter.
   for (int64_t size : tensor.getShape())
     hash = mix(hash, size);
   return hash;
@@ -47,8 +47,8 @@ uint64_t hashOf(Attribute attribute) {
   return mix(2, text);
 }
 
-/// Which constants are the same: the same view of the same initializer, or equal scalars; but of what may be each
-/// member's own, as equal ones of one member need not be equal in others.
+/// Identifies equal constants: the same view of the same initializer, or equal scalars. Constants that may be each
+/// member's own are excepted, since those that are equal in one member need not be in others.
 class ConstantIds {
 public:
   explicit ConstantIds(bool keepsNumbers) : keepsNumbers(keepsNumbers) {}
@@ -59,7 +59,7 @@ public:
           {source.element.getAsOpaquePointer(), std::bit_cast<uint64_t>(*scalar), source.dims.size()}, &source, next);
       next += fresh;
       auto [first, id] = place->second;
-      if (!first->name.empty() && !source.name.empty() && first->name != source.name) { // neither is the other's
+      if (!first->name.empty() && !source.name.empty() && first->name != source.name) { // neither may replace the other
         setRead(*first);
         setRead(source);
       }
@@ -79,7 +79,7 @@ private:
   DenseMap<const char *, SmallVector<std::pair<const WeightSource *, unsigned>>> views;
 };
 
-/// What makes two ops one: name, attributes, and numbers of the operands.
+/// Two ops with equal keys are one: name, attributes, and the operands' numbers.
 using OpKey = std::tuple<const void *, const void *, SmallVector<unsigned, 4>, const void *>;
 
 class Normalizer {
@@ -96,7 +96,7 @@ public:
   }
 
 private:
-  /// What computes a value, as far as so many ops back: equal layers at different depths have the same.
+  /// Hashes of what computes a value, some ops deep: equal for equal layers at different depths.
   using Near = std::array<uint64_t, 3>;
   struct Info {
     uint64_t hash;
@@ -129,7 +129,7 @@ private:
     }
     if (op->hasTrait<OpTrait::IsCommutative>() && op->getNumOperands() == 2) {
       Info a = infos[op->getOperand(0)], b = infos[op->getOperand(1)];
-      // By the ops nearest first, so that equal layers at different depths keep equal forms.
+      // The nearest ops decide first, so that equal layers at different depths keep equal forms.
       Value first = op->getOperand(0);
       if (std::tuple(b.constant, nameOf(op->getOperand(1)), b.near, b.hash) <
           std::tuple(a.constant, nameOf(first), a.near, a.hash)) {
@@ -141,7 +141,7 @@ private:
     if (!attributes)
       attributes = op->getAttrDictionary();
     uint64_t hash = mix(mix(5, op->getName().getStringRef()), hashOf(op->getResult(0).getType()));
-    // Lists of numbers may be each member's own, as weights are: of them the order knows the type.
+    // Lists of numbers may be each member's own, as weights are, so the order depends on their type only.
     auto constant = dyn_cast<ConstantOp>(op);
     bool list = constant && constant.getValue().getNumElements() > 1;
     if (auto dictionary = dyn_cast_or_null<DictionaryAttr>(attributes); dictionary && !list)
@@ -168,7 +168,7 @@ private:
     tell(op->getResult(0), hash, nextNumber++, isa<ConstantOp>(op));
   }
 
-  /// Depth first from the outputs, operands in order; without recursion, models may be deep.
+  /// Walks depth first from the outputs, operands in order; without recursion, as models may be deep.
   static void order(Block &block) {
     Operation *end = block.getTerminator();
     DenseSet<Operation *> placed;

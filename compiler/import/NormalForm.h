@@ -7,9 +7,9 @@
 
 namespace tutti {
 
-/// Orders the operands of commutative ops by the structure of what computes them, constants last; makes equal
-/// computations one; puts the ops into the order of a walk from the outputs, and drops what no output needs. Sees this
-/// member alone, and of its weights only their shapes and whether two are the same.
+/// Orders the operands of commutative ops by the structure of what computes them, constants last; merges equal
+/// computations; puts the ops into the order of a walk from the outputs, and drops those that no output needs. It sees
+/// only this member, and of its weights only the shapes and whether two are the same.
 void normalize(mlir::func::FuncOp function, const Emit &emit);
 
 /// Numbers the parameters by first use, declares them in the module, and hands their sources over.

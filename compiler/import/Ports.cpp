@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What can be asked of an imported module.
+// Matches requests by name with the ports of an imported module.
 #include "compiler/import/Ports.h"
 #include "compiler/support/Error.h"
 #include "dialects/tutti/Heads.h"
@@ -46,7 +46,7 @@ llvm::Expected<unsigned> placeOf(ArrayRef<std::string> names, StringRef what, St
   return fail(ExitCode::usage, "no " + what + " is called " + quote(name) + "; the " + what + "s are: " + known);
 }
 
-/// tutti-run writes a file for each head of each output.
+/// Refuses outputs that would share a file: tutti-run writes one for each head of each output.
 static llvm::Error checkFiles(func::FuncOp main, ArrayRef<std::string> outputs) {
   std::map<std::string, std::string> taken;
   for (auto [place, name] : llvm::enumerate(outputs)) {

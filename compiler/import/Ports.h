@@ -20,13 +20,13 @@ struct Ports {
   llvm::SmallVector<SizeRange> ranges; ///< of the symbols in the types
 };
 
-/// The ports of an imported module, of which no input is bound.
+/// The ports of an imported module without bound inputs.
 Ports portsOf(mlir::func::FuncOp main);
 Ports portsOf(const MemberModel &model);
 mlir::func::FuncOp mainOf(mlir::ModuleOp module);
 
-/// The index in `names` that `name` means: spelled exactly or, if that is unique, as in file names. `what` says what
-/// the names are of. An unknown name is an error.
+/// The index that `name` has in `names`: spelled exactly or, if that is unique, as in file names. `what` says what kind
+/// of names they are. An unknown name is an error.
 llvm::Expected<unsigned> placeOf(llvm::ArrayRef<std::string> names, llvm::StringRef what, llvm::StringRef name);
 
 /// Sets on the function whether each input has a member axis, and the heads of its outputs. An unknown name is an
@@ -34,8 +34,8 @@ llvm::Expected<unsigned> placeOf(llvm::ArrayRef<std::string> names, llvm::String
 llvm::Error askPorts(mlir::func::FuncOp main, const std::map<std::string, bool> &perMember,
                      const std::map<std::string, std::vector<std::string>> &heads);
 
-/// By input of a file, the names of its symbolic dimensions as `ImportOptions` binds them, one an axis; "" where it is
-/// fixed.
+/// For each input of a file, the names of its symbolic dimensions as `ImportOptions` binds them, one per axis; "" for a
+/// fixed one.
 using InputSymbols = std::map<std::string, std::vector<std::string>>;
 
 } // namespace tutti

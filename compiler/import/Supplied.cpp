@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Weights by name, and what is wrong with them.
+// Weights by name, and the report of those that do not fit.
 #include "compiler/import/Supplied.h"
 #include "compiler/import/Limits.h"
 #include "compiler/import/Member.h"
@@ -24,7 +24,7 @@ llvm::Expected<std::shared_ptr<SafetensorsFile>> openWeights(const MemberFiles &
 
 namespace {
 
-/// Names that are looked through for the nearest one, and bytes of such a name.
+/// The most names that are searched for the nearest one, and bytes of such a name.
 constexpr size_t mostNames = 512, mostLetters = 120;
 
 bool isFloat(int32_t dataType) {
@@ -33,7 +33,7 @@ bool isFloat(int32_t dataType) {
                             dataType);
 }
 
-/// Frameworks put prefixes before names, so one that ends in the other is nearest; then few edits.
+/// Frameworks put prefixes before names, so a name that ends in the other is nearest; then one with few edits.
 std::string nearest(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names) {
   llvm::StringRef best;
   unsigned least = std::min<size_t>(name.size(), mostLetters) / 3 + 1;
@@ -49,10 +49,10 @@ std::string nearest(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names)
   return best.empty() ? "" : "; the nearest name there is " + quote(best);
 }
 
-/// Tensors of a file that are others once more, under another name: weights that a model ties.
+/// Tensors of a file that repeat others under another name: weights that a model ties.
 class Twins {
 public:
-  /// `named`: whether a name is one that the model has.
+  /// `named`: whether the model has a name.
   Twins(const SafetensorsFile &weights, llvm::function_ref<bool(llvm::StringRef)> named) {
     for (const auto &[name, tensor] : weights.tensors)
       if (named(name))
@@ -71,7 +71,7 @@ private:
   std::map<Key, const SafetensorsFile::Tensor *> firsts;
 };
 
-/// What a state has beside its weights: a count of the batches that a norm has seen.
+/// Whether a tensor of a framework's state is no weight but a counter of the batches that a norm has seen.
 bool isCounter(const SafetensorsFile::Tensor &tensor) { return tensor.dims.empty() && !isFloat(tensor.dataType); }
 
 } // namespace
@@ -153,7 +153,7 @@ llvm::Expected<uint64_t> digestOf(const MemberFiles &files, const ImportOptions 
     if (auto file = OnnxFile::open(files.model))
       model = (*file)->digest();
     else
-      llvm::consumeError(file.takeError()); // no model, and so no tensors elsewhere
+      llvm::consumeError(file.takeError()); // it is no model, so it has no tensors elsewhere
   }
   std::shared_ptr<SafetensorsFile> weights;
   if (!files.weights.empty()) {

@@ -19,17 +19,17 @@ struct Wanted {
   bool used; ///< by the graph
 };
 
-/// Every weight that is missing, does not fit, or belongs to no initializer, all at once: exit code `usage`. Integers
-/// and scalars may be missing: exporters write a graph's constants so, and they stay as the model has them. Single
-/// integers may be there for nothing, and so may what equals a tensor that belongs to one.
+/// Reports all weights at once that are missing, do not fit, or belong to no initializer: exit code `usage`. Integers
+/// and scalars may be missing, since exporters write a graph's constants so; they stay as the model has them.
+/// Superfluous single integers are allowed, and so are tensors equal to one that belongs to an initializer.
 llvm::Error checkSupplied(const SafetensorsFile &weights, const MemberFiles &files, llvm::ArrayRef<Wanted> wanted);
 
-/// The file's tensor of an initializer's name and type, as a weight; nothing where it has none, or the type is one that
-/// we do not hold.
+/// The file's tensor with an initializer's name and type, as a weight; nothing if there is none, or the type is
+/// unsupported.
 std::optional<WeightSource> suppliedTensor(mlir::MLIRContext &context, const SafetensorsFile &weights,
                                            const std::string &name, int32_t dataType);
 
-/// The same as digestOf of the files, if the model's digest is known.
+/// digestOf the files, for a known digest of the model.
 uint64_t digestOf(uint64_t model, const SafetensorsFile *weights, const ImportOptions &options);
 
 } // namespace tutti

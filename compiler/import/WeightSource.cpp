@@ -23,7 +23,7 @@ std::optional<int64_t> countOf(ArrayRef<int64_t> dims) {
 
 static SmallVector<int64_t> denseStrides(ArrayRef<int64_t> dims) {
   SmallVector<int64_t> strides(dims.size());
-  uint64_t stride = 1; // beside an axis of length 0 the product of the others may be anything
+  uint64_t stride = 1; // with an axis of length 0 the product of the others may be anything
   for (int64_t i = int64_t(dims.size()) - 1; i >= 0; --i) {
     strides[i] = stride;
     stride *= std::max<int64_t>(dims[i], 1);
@@ -96,7 +96,7 @@ bool WeightSource::sameBytes(const WeightSource &other) const {
   if (sameView(other) || count() == 0)
     return true;
   int64_t bytes = elementBytes();
-  // Equal strides and no gaps in some order of the axes (a transposed whole): bytes compare in the order of memory.
+  // With equal dense strides in any order of the axes (a transposed whole), bytes compare in the order of memory.
   bool dense = strides == other.strides;
   if (dense) {
     int64_t span = 1;
@@ -157,7 +157,7 @@ WeightSource scalarSource(Type element, double value) {
   return computedSource(tensor);
 }
 
-/// What is left when a view no longer shows one initializer whole.
+/// Clears what no longer holds when a view does not show one initializer whole.
 static void loseWhole(WeightSource &x) {
   x.whole = false;
   x.rawDims.clear();
@@ -173,7 +173,8 @@ WeightSource transposeView(const WeightSource &x, ArrayRef<int64_t> permutation)
   }
   if (!x.whole)
     return y;
-  // One permutation is kept, of the dims that a reshape before it gave; behind another one a reshape is too much.
+  // Only one permutation is kept, of the dims that a reshape before it gave; a reshape behind another one loses the
+  // whole.
   ArrayRef<int64_t> permuted = x.permDims.empty() ? x.rawDims : x.permDims;
   SmallVector<int64_t> before(permuted);
   for (auto [i, from] : llvm::enumerate(x.perm))
@@ -195,7 +196,7 @@ WeightSource transposeView(const WeightSource &x, ArrayRef<int64_t> permutation)
   return y;
 }
 
-/// Strides for `dims` over the same elements in the same order; nothing when no strides do that.
+/// Strides for `dims` over the same elements in the same order; nothing if there are none.
 static std::optional<SmallVector<int64_t>> reshapedStrides(const WeightSource &x, ArrayRef<int64_t> dims) {
   SmallVector<int64_t> oldDims, oldStrides, strides(dims.size(), 0);
   for (auto [dim, stride] : llvm::zip_equal(x.dims, x.strides))
@@ -205,7 +206,7 @@ static std::optional<SmallVector<int64_t>> reshapedStrides(const WeightSource &x
     }
   size_t i = 0, j = 0;
   while (i < oldDims.size() && j < dims.size()) {
-    // The smallest groups of old and new axes with equal products; an old group must be one run of memory.
+    // Groups are the smallest runs of old and new axes with equal products; an old group must be one run of memory.
     int64_t old = oldDims[i], now = dims[j];
     size_t i1 = i + 1, j1 = j + 1;
     while (old != now) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Views of constants: layout ops that move no byte.
+// Views of constants, by which layout ops move no byte.
 #ifndef TUTTI_COMPILER_IMPORT_WEIGHTSOURCE_H
 #define TUTTI_COMPILER_IMPORT_WEIGHTSOURCE_H
 

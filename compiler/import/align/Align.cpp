@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Alignment and sharing.
+// Alignment of members and sharing of their weights.
 #include "compiler/import/align/Align.h"
 #include "compiler/import/Member.h"
 #include "compiler/import/WeightSource.h"
@@ -16,7 +16,7 @@ namespace {
 
 using Sources = std::vector<WeightSource>;
 
-/// Whether the members' copies are equal; each is compared with member 0's, up to the first difference.
+/// Whether the members' copies are equal; compares each with member 0's up to the first difference.
 bool allEqual(const Sources &sources) {
   return llvm::all_of(llvm::drop_begin(sources),
                       [&](const WeightSource &source) { return source.sameBytes(sources[0]); });
@@ -31,10 +31,10 @@ uint64_t contentOf(const WeightSource &source) {
   return rt::xxh64(bytes.data(), bytes.size());
 }
 
-/// Constants of the graph that some member has other elements of, by the number of their op in main.
+/// Constants of the graph whose elements differ in some member, by the number of their op in main.
 class OwnConstants {
 public:
-  /// Member number `index` differs from the first in `numbers`, which ascend.
+  /// Adds member number `index`, which differs from the first in the ops `numbers`, in ascending order.
   void add(const MemberModel &first, const MemberModel &other, size_t index, ArrayRef<unsigned> numbers) {
     std::vector<Operation *> ofFirst, ofOther;
     if (!numbers.empty())
@@ -49,7 +49,7 @@ public:
     }
   }
 
-  /// Makes them parameters.
+  /// Turns them into parameters.
   void declare(Ensemble &ensemble) const {
     ModuleOp module = *ensemble.module;
     std::vector<Operation *> ops = opsOf(module);
@@ -79,8 +79,8 @@ private:
 
 class Sharing {
 public:
-  /// `hasConstants`: what is computed of single numbers has been, in their files' import; else a kernel does, also
-  /// where all members have the same, or their bits would not be those of members that have not.
+  /// `hasConstants`: whether the files' import has folded what is computed from single numbers. Otherwise a kernel
+  /// computes it, even where all members have the same numbers, so that their bits are those of members that differ.
   Sharing(Ensemble &ensemble, const AlignOptions &options, bool hasConstants)
       : ensemble(ensemble), options(options), hasConstants(hasConstants), symbols(ensemble.module.get()),
         main(mainOf(*ensemble.module)) {}
@@ -104,12 +104,13 @@ private:
   void visit(GetOp get) {
     auto param = symbols.lookup<ParamOp>(get.getParam());
     Sources &sources = ensemble.weights[get.getParam()];
-    // A layer of one term stays a layer: at lower precisions its product is rounded, as in ensembles that differ in it.
+    // A layer of one term stays a layer: at lower precisions its product is rounded, as in ensembles whose members
+    // differ in it.
     bool scalar = hasConstants && sources[0].count() == 1 && llvm::none_of(get->getUsers(), llvm::IsaPred<ContractOp>);
-    // What no member's file stores as an initializer is part of the graph, not a weight.
+    // A constant that no member's file stores as an initializer is part of the graph, not a weight.
     bool weight = llvm::any_of(sources, [](const WeightSource &source) { return !source.name.empty(); });
     bool mayShare = options.shareByContent || !weight;
-    // Alone, a member's weights keep the places that they have in any ensemble.
+    // A single member's weights keep the places that they have in any ensemble.
     bool shared = mayShare && (sources.size() > 1 || scalar) && allEqual(sources);
     if (shared && scalar) {
       OpBuilder builder(get);
@@ -131,8 +132,8 @@ private:
     alike.push_back(get);
   }
 
-  /// Among earlier uses one of a param with the same values: the same view of the same initializer in every member, or,
-  /// of shared ones, the same bytes.
+  /// Finds among earlier uses one of a param with the same values: the same view of the same initializer in every
+  /// member or, for shared params, the same bytes.
   GetOp findTwin(ArrayRef<GetOp> alike, ParamOp param, const Sources &sources, bool shared) {
     for (GetOp get : alike) {
       auto earlier = symbols.lookup<ParamOp>(get.getParam());
@@ -223,8 +224,8 @@ llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayR
   auto ensembles = alignAsImported(reader, members, bindings, alignOptions);
   if (ensembles || members.size() < 2 || reader.readsText())
     return ensembles;
-  // The columns that one member chooses may be evenly apart, which is a slice there, and those of another not; and one
-  // may scale by 1, or by a power of two.
+  // Columns that one member chooses may be evenly apart, which becomes a slice there, but not in another; and one
+  // member may scale by 1, or by a power of two.
   std::vector<ImportOptions> keeping(bindings.begin(), bindings.end());
   for (ImportOptions &options : keeping)
     options.keepsNumbers = true;

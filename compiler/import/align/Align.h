@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// N members that are one model but for their weights, made one module.
+// Makes N members, which are one model except for their weights, one module.
 #ifndef TUTTI_COMPILER_IMPORT_ALIGN_ALIGN_H
 #define TUTTI_COMPILER_IMPORT_ALIGN_ALIGN_H
 
@@ -18,23 +18,24 @@ struct Ensemble {
   /// Member 0's module with `tutti.members`; a param without `per_member` is shared.
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<Member> members;
-  /// By the param's symbol: one source if it is shared, else one per member, of its group if there are several.
+  /// By the param's symbol: one source if it is shared, else one per member (of its group, if there are several).
   llvm::StringMap<std::vector<WeightSource>> weights;
-  /// The members of each group, if they are unequal; empty when all are one. A param of a group behind the first is in
-  /// `groupOf`.
+  /// The members of each group, if they are unequal; empty if all are equal. `groupOf` has the params of groups behind
+  /// the first.
   std::vector<std::vector<unsigned>> groups;
   llvm::StringMap<unsigned> groupOf;
-  /// By group, the names that its first member has for initializers whose numbers went into the program.
+  /// By group, its first member's names of initializers whose numbers went into the program.
   std::set<std::pair<unsigned, std::string>> computedWith;
 };
 
 struct Ports;
 
 struct AlignOptions {
-  /// Float weights that are byte-equal in all members are shared, scalars among them become constants of the module.
-  /// Without it every weight stays per member; constants that no file stores as an initializer do not count as weights.
+  /// Shares float weights that are byte-equal in all members; scalars among them become constants of the module.
+  /// Otherwise every weight stays per member, except constants that no file stores as an initializer: these are not
+  /// weights.
   bool shareByContent = true;
-  /// Whose names and types the inputs have; null: the first file's.
+  /// The ports whose names and types the inputs have; null: the first file's.
   const Ports *ports = nullptr;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Comparison of members in lockstep.
+// Compares members in lockstep.
 #include "compiler/import/align/Compare.h"
 #include "compiler/import/Ports.h"
 #include "compiler/import/emit/Operand.h"
@@ -16,7 +16,7 @@ static std::string describe(Type type) {
   return elementName(tensor.getElementType()) + " " + str(getSizes(tensor));
 }
 
-/// "contract of float32 (batch, 12) and float32 (12, 32) {spec = ...}"; of a weight its name and shape.
+/// "contract of float32 (batch, 12) and float32 (12, 32) {spec = ...}"; for a weight its name and shape.
 static std::string describe(Operation *op, const MemberModel &member) {
   if (!op || isa<func::ReturnOp>(op))
     return "the end of the graph";
@@ -48,7 +48,7 @@ static llvm::Error differs(const MemberModel &first, const MemberModel &other, s
                                          quote(first.file) + ") at " + where + ": " + there + ", in member 0 " + here);
 }
 
-/// A single number is part of the structure: an offset, a step, a bound.
+/// Whether a constant is a list. A single number is part of the structure: an offset, a step, a bound.
 static bool isList(ConstantOp constant) { return constant.getValue().getNumElements() > 1; }
 
 llvm::Error compareOutputs(const MemberModel &first, const MemberModel &other, size_t index) {
@@ -60,7 +60,7 @@ llvm::Error compareOutputs(const MemberModel &first, const MemberModel &other, s
   return llvm::Error::success();
 }
 
-/// Whether a weight is added to something, and that is all.
+/// Whether a weight is only ever added to something.
 static bool isBias(Operation &op) { return isa<GetOp>(op) && llvm::all_of(op.getUsers(), llvm::IsaPred<AddOp>); }
 
 static llvm::Error compareOps(const MemberModel &first, const MemberModel &other, size_t index,
@@ -119,7 +119,7 @@ static llvm::Error compareText(const MemberModel &first, const MemberModel &othe
   if (mine == theirs)
     return llvm::Error::success();
   func::FuncOp a = mainOf(*first.module), b = mainOf(*other.module);
-  SmallVector<unsigned> constants; // of text they are not the members' own
+  SmallVector<unsigned> constants; // with MLIR text they are not the members' own
   if (a.getFunctionType() == b.getFunctionType())
     if (llvm::Error error = compareOps(first, other, index, constants))
       return error;

@@ -7,12 +7,12 @@
 
 namespace tutti {
 
-/// Compares member number `index` with member 0, the types of its outputs, or op by op; the error names the first place
-/// where they part.
+/// Compares the outputs' types of member number `index` with member 0's, or compares op by op; the error names the
+/// first difference.
 llvm::Error compareOutputs(const MemberModel &first, const MemberModel &other, size_t index);
-/// `constants`: the ops of main, by number, that are lists of integers or bools with other elements in the two: what a
-/// graph spells out as indices and masks is a member's own as its weights are. `areText`: both were read from MLIR, in
-/// whose text a constant is no member's own, and where nothing else parts them the place may be a line.
+/// `constants` gets the numbers of main's ops that are lists of integers or bools with different elements in both
+/// members: indices and masks that a graph spells out are each member's own, as weights are. `areText`: both were read
+/// from MLIR, in whose text no constant is a member's own, and where the error may name a line if nothing else differs.
 llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t index, bool areText,
                     llvm::SmallVectorImpl<unsigned> &constants);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Unequal members: groups of equal ones, and their modules made one.
+// Unequal members: forms groups of equal ones, and makes their modules one.
 #include "compiler/import/align/Groups.h"
 #include "compiler/import/Limits.h"
 #include "compiler/import/Member.h"
@@ -13,8 +13,8 @@ using namespace mlir;
 namespace tutti {
 namespace {
 
-/// Where the names of a member's inputs or outputs part from member 0's, so that it is not sure which is which; empty
-/// if they do not. One name among its kind may be another: exporters call a result by the node that makes it.
+/// Where the names of a member's inputs or outputs differ from member 0's, so that their assignment is uncertain; empty
+/// if it is certain. One name of a kind may differ: exporters name a result after the node that computes it.
 std::string otherNames(const Ports &first, const Ports &own) {
   for (auto [what, theirs, mine] :
        {std::tuple("input", &first.all, &own.all), std::tuple("output", &first.outputs, &own.outputs)}) {
@@ -30,12 +30,12 @@ std::string otherNames(const Ports &first, const Ports &own) {
   return "";
 }
 
-/// Members in the order in which they came, by the structure that they have.
+/// Groups members by their structure, in the order in which they came.
 llvm::Expected<std::vector<std::vector<unsigned>>> partition(MLIRContext &context, ArrayRef<std::string> paths,
                                                              const ImportOptions &options, Ports &ports) {
   std::vector<std::vector<unsigned>> groups;
   std::vector<MemberModel> firsts;
-  std::string renamed; // and so to be matched by position, which only members of one structure are
+  std::string renamed; // it must be matched by position, which requires one structure
   for (unsigned i = 0; i < paths.size(); ++i) {
     llvm::Expected<MemberModel> model = importMember(context, {paths[i], ""}, options, i ? &ports : nullptr, i);
     if (!model)
@@ -49,7 +49,7 @@ llvm::Expected<std::vector<std::vector<unsigned>>> partition(MLIRContext &contex
                 ") at " + where;
     unsigned group = 0;
     for (; group < groups.size(); ++group) {
-      SmallVector<unsigned> constants; // which align() makes the members' own
+      SmallVector<unsigned> constants; // align() makes these the members' own
       llvm::Error parts = compare(firsts[group], *model, i, /*areText=*/false, constants);
       bool equal = !parts;
       llvm::consumeError(std::move(parts));
@@ -74,8 +74,8 @@ llvm::Expected<std::vector<std::vector<unsigned>>> partition(MLIRContext &contex
   return groups;
 }
 
-/// The fewest groups that members make as they are or where they keep the numbers that spell their structure (Align.h):
-/// each group is aligned in the form that it needs.
+/// The fewest groups: members either as they are, or keeping the numbers that spell their structure (Align.h). Each
+/// group is aligned in the form that it needs.
 llvm::Expected<std::vector<std::vector<unsigned>>> fewestGroups(MLIRContext &context, ArrayRef<std::string> paths,
                                                                 const ImportOptions &options, Ports &ports) {
   auto groups = partition(context, paths, options, ports);
@@ -136,7 +136,7 @@ llvm::Expected<Ensemble> alignGroups(MLIRContext &context, ArrayRef<std::string>
     std::vector<std::string> own;
     for (unsigned member : members)
       own.push_back(paths[member]);
-    alignOptions.ports = group ? &ports : nullptr; // the first group's are member 0's own
+    alignOptions.ports = group ? &ports : nullptr; // the first group's ports are member 0's
     llvm::Expected<Ensemble> aligned = align(context, own, options, alignOptions);
     if (!aligned)
       return aligned.takeError();

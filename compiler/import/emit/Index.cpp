@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Choice of elements by index.
+// Gathers and scatters.
 #include "compiler/import/emit/Emit.h"
 
 using namespace mlir;
@@ -22,7 +22,7 @@ Operand Emit::counted(int64_t length) {
   return affords(length) ? list(llvm::to_vector(llvm::seq<int64_t>(0, length))) : Operand();
 }
 
-/// Its elements, where they lie if they are int64 there, else in `own`.
+/// The source's elements: in place if they are int64 there, else copied to `own`.
 static ArrayRef<int64_t> numbersOf(const WeightSource &x, std::vector<int64_t> &own) {
   bool aligned = reinterpret_cast<uintptr_t>(x.data) % alignof(int64_t) == 0;
   if (x.element.isInteger(64) && x.contiguous() && aligned)
@@ -36,7 +36,7 @@ Operand Emit::checkedIndices(const Operand &indices, int64_t length, bool *known
   if (known)
     *known = isChecked;
   if (!isChecked)
-    return indices; // kernels bring them into the range
+    return indices; // kernels clamp them
   const WeightSource &constant = indices.constant();
   std::vector<int64_t> own;
   ArrayRef<int64_t> numbers = numbersOf(constant, own);
@@ -61,8 +61,8 @@ static std::optional<int64_t> evenStep(ArrayRef<int64_t> numbers) {
   return numbers[1] == numbers[0] ? std::nullopt : std::optional(numbers[1] - numbers[0]);
 }
 
-/// The runs of axes that a reshape makes runs of, each of an axis or more before; nothing where it multiplies or
-/// divides sizes of the call.
+/// The runs of axes that a reshape regroups, each with at least one old axis; nothing where it multiplies or divides
+/// sizes of the call.
 static std::optional<SmallVector<AxisRuns>> regrouped(ArrayRef<Size> old, ArrayRef<Size> now) {
   std::optional<SmallVector<AxisRuns>> runs = matchAxes(old, now);
   SmallVector<AxisRuns> result;
@@ -74,7 +74,7 @@ static std::optional<SmallVector<AxisRuns>> regrouped(ArrayRef<Size> old, ArrayR
       return std::nullopt;
     if (run.count[0] > 0)
       result.push_back(run);
-    else if (!result.empty()) // an axis of length 1 that is new goes with the one before
+    else if (!result.empty()) // a new axis of length 1 joins the run before
       result.back().count[1] += run.count[1];
     else
       return std::nullopt;
@@ -110,8 +110,8 @@ std::optional<std::pair<Operand, SmallVector<int64_t>>> Emit::belowTranspose(con
   return std::pair(this->reshape(source, sizes), permutation);
 }
 
-/// What is chosen along an axis of a transposed value is chosen of the value, and transposed: dynamo exports x[:,
-/// places] as a gather along the first axis between two transpositions, which are none then.
+/// Moves a gather below a transposition: dynamo exports x[:, places] as a gather along the first axis between two
+/// transpositions, which then cancel.
 std::optional<Operand> Emit::gatherBelowTranspose(const Operand &x, const Operand &given, int64_t axis) {
   if (given.isRowNumbers())
     return std::nullopt;
@@ -146,7 +146,7 @@ Operand Emit::gatherShape(const ShapeValue &x, const Operand &given) {
   return shape(std::move(value));
 }
 
-/// Places that are known and evenly apart are a slice: exporters write either.
+/// Turns known places that are evenly apart into a slice: exporters write either.
 std::optional<Operand> Emit::gatherEvenly(const Operand &x, const Operand &indices, int64_t axis,
                                           ArrayRef<Size> sizes) {
   if (keepsNumbers || !indices.isConstant() || (indices.rank() != 1 && indices.constant().count() != 1) ||
@@ -160,7 +160,7 @@ std::optional<Operand> Emit::gatherEvenly(const Operand &x, const Operand &indic
   return reshape(part(x, axis, places[0], places.size(), *step), sizes);
 }
 
-/// Of a table each index takes a row: what is made lies as the indices do, the batch in front.
+/// Each index takes a row of a table; the result lies as the indices do, the batch in front.
 Operand Emit::gatherOfTable(const Operand &table, const Operand &indices, int64_t axis) {
   SmallVector<int64_t> before = llvm::to_vector(llvm::seq<int64_t>(0, axis)), front = {axis}, back;
   auto behind = llvm::seq<int64_t>(axis + 1, table.rank());
@@ -232,13 +232,13 @@ Operand Emit::windows(const Operand &x, ArrayRef<WindowAxis> axes, Outside outsi
                         .step = numbers(step)});
 }
 
-/// A scatter whose indices are known: where each element comes from is, too, of x and the updates behind each other.
-/// `ofBlocks`: an index is a block's of `width` elements, else an element's.
+/// A scatter with known indices becomes a gather from x and the updates behind it, as the source of each element is
+/// known. `ofBlocks`: each index is for a block of `width` elements, else for one element.
 Operand Emit::placed(const Operand &x, const Operand &updates, const Operand &indices, int64_t width, bool ofBlocks) {
   HostTensor host = readForProgram(indices.constant());
   Sizes sizes = x.sizes();
   int64_t elements = sizes.back().getFixed(), count = updates.sizes().back().getFixed(), last = sizes.size() - 1;
-  if (ofBlocks && indices.rank() == 1) { // a block is chosen as a whole
+  if (ofBlocks && indices.rank() == 1) { // each block is chosen as a whole
     auto apart = [&](const Operand &of) {
       Sizes own = of.sizes();
       own.back() = Size(own.back().getFixed() / width);
@@ -282,7 +282,7 @@ Operand Emit::scatter(ScatterKind kind, const Operand &x, const Operand &given, 
     return Operand();
   if (length == 0)
     return x;
-  int64_t each = indices.sizes().back().getFixed(); // indices of a row
+  int64_t each = indices.sizes().back().getFixed(); // indices per row
   bool ofBlocks = each == count && width > 1;
   int64_t places;
   if (known && kind == ScatterKind::set &&
@@ -312,7 +312,7 @@ Operand Emit::linear(const Operand &tuples, ArrayRef<int64_t> lengths) {
   int64_t last = tuples.rank() - 1;
   Sizes sizes = tuples.sizes();
   sizes.pop_back();
-  if (lengths.size() == 1) // whoever reads them wraps them
+  if (lengths.size() == 1) // the readers wrap negative ones
     return checkedIndices(reshape(tuples, sizes), lengths[0]);
   for (auto [i, length] : llvm::enumerate(lengths)) {
     Operand one = places(reshape(part(tuples, last, i, 1), sizes), length);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tensors that become one along an axis, which they have or which is new.
+// Joins tensors along an axis that they have, or along a new one.
 #include "compiler/import/emit/Emit.h"
 
 using namespace mlir;
@@ -20,7 +20,8 @@ Operand Emit::stack(ArrayRef<Operand> xs, int64_t axis) {
   return concat(parts, axis);
 }
 
-/// A join of joins along one axis is one: exporters write either. Of so many parts, as a model may have a long chain.
+/// Flattens a join of joins along one axis: exporters write either. The number of parts is limited, as models may have
+/// long chains.
 static SmallVector<Operand> partsOfJoins(ArrayRef<Operand> xs, int64_t axis) {
   constexpr size_t mostParts = 64;
   SmallVector<Operand> parts;
@@ -62,7 +63,7 @@ Operand Emit::concatShapes(ArrayRef<Operand> xs) {
   return shape(std::move(all));
 }
 
-/// Batches that are joined, to go through one network, and to be split again: a further axis, and a view.
+/// Joins batches that go through one network and are split again: as a further axis, and a view.
 std::optional<Operand> Emit::concatBatches(ArrayRef<Operand> xs, int64_t axis) {
   Size each = xs[0].sizes()[axis];
   std::optional<Size> all = each.times(Size(int64_t(xs.size())));
@@ -85,7 +86,7 @@ std::optional<Operand> Emit::concatBatches(ArrayRef<Operand> xs, int64_t axis) {
 }
 
 std::optional<Sizes> Emit::joined(ArrayRef<Operand> xs, int64_t axis) {
-  auto nothing = [](const Operand &) { return std::nullopt; }; // behind a problem
+  auto nothing = [](const Operand &) { return std::nullopt; }; // the return value after a problem
   Sizes sizes = xs[0].sizes();
   int64_t length = 0;
   for (const Operand &x : xs) {
@@ -110,7 +111,7 @@ Operand Emit::concat(ArrayRef<Operand> given, int64_t axis) {
       return Operand();
     if (x.rank() != given[0].rank() || x.element() != given[0].element())
       return malformed("tensors " + given[0].str() + " and " + x.str() + " do not join");
-    // Exporters join lists that happen to be empty.
+    // Exporters join lists that may be empty.
     if (x.sizes()[axis] != Size(0))
       xs.push_back(x);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Making ops, and folding constants.
+// Builds ops, and folds constants.
 #include "compiler/import/emit/ModuleBuilder.h"
 #include "compiler/import/Limits.h"
 
@@ -50,7 +50,7 @@ bool ModuleBuilder::fits(ArrayRef<Size> sizes) {
 
 Operation *ModuleBuilder::make(const OperationState &state) {
   Operation *op = Operation::create(state);
-  // Which elements an op takes is asked by the second: it is a rule of what it infers.
+  // The region invariants include the op's element types, a rule of its type inference.
   if (succeeded(op->getName().verifyInvariants(op)) && succeeded(op->getName().verifyRegionInvariants(op)))
     return op;
   op->destroy();
@@ -79,7 +79,7 @@ Value ModuleBuilder::value(const Operand &x) {
     return Value();
   }
   OpBuilder builder = OpBuilder::atBlockEnd(block);
-  // What is repeated is kept once.
+  // Repeated elements are kept once.
   SmallVector<int64_t> once(source.dims), zeros(once.size(), 0), ones(once.size(), 1);
   for (auto [size, stride] : llvm::zip_equal(once, source.strides))
     size = stride == 0 ? 1 : size;

@@ -26,7 +26,7 @@ std::optional<Sizes> Emit::broadcastAll(ArrayRef<Operand> xs) {
   return all;
 }
 
-/// A constant without the axes that only repeat it.
+/// A constant without the axes along which it only repeats.
 static WeightSource unrepeated(WeightSource x) {
   SmallVector<int64_t> zeros(x.dims.size(), 0), ones(x.dims.size(), 1), sizes(x.dims);
   for (size_t i = 0; i < sizes.size(); ++i)
@@ -50,7 +50,7 @@ Operand Emit::pointwise(StringRef name, ArrayRef<Operand> xs, Type element) {
     return pointwiseOfRows(name, xs, *sizes, element);
   if (std::optional<Operand> result = pointwiseBelowReshape(name, xs, element))
     return *result;
-  // Broadcasting is implicit here: operands lose what it would give back, so that all spellings of it look alike.
+  // Broadcasting is implicit here: operands drop the axes that it would restore, so that all spellings look alike.
   SmallVector<Operand> lean(xs);
   if (!llvm::all_of(xs, [](const Operand &x) { return x.isConstant(); }))
     for (size_t i = 0; i < lean.size(); ++i) {
@@ -88,7 +88,7 @@ Operand Emit::binary(StringRef name, const Operand &a, const Operand &b, Type el
   return pointwise(name, {a, b}, element);
 }
 
-/// Whether all elements of a view are one.
+/// Whether all elements of a view are one element.
 static bool repeatsOne(const WeightSource &x) {
   return x.count() > 0 && llvm::all_of(llvm::zip_equal(x.dims, x.strides),
                                        [](auto axis) { return std::get<0>(axis) == 1 || std::get<1>(axis) == 0; });
@@ -114,8 +114,8 @@ std::optional<bool> Emit::uniformMask(const Operand &condition) {
   return mask->ints[0] != 0;
 }
 
-/// Whether it is x where x > bound, else softplus(x), as PyTorch writes it: from 16 on the two are one number of 32
-/// bits or less, as e^-16 is less than half a unit of its last place.
+/// Whether a select gives x where x > bound and softplus(x) elsewhere, as PyTorch writes it: from 16 on both are the
+/// same number of 32 bits or less, as e^-16 is less than half a unit of its last place.
 static bool isGuardedSoftplus(const Emit &e, const Operand &condition, const Operand &x, const Operand &soft) {
   auto softplus = soft.isValue() ? soft.value().getDefiningOp<SoftplusOp>() : SoftplusOp();
   auto greater = condition.isValue() ? condition.value().getDefiningOp<GreaterOp>() : GreaterOp();
@@ -164,7 +164,7 @@ Operand Emit::select(const Operand &condition, const Operand &a, const Operand &
   return pointwise(SelectOp::getOperationName(), {condition, a, b}, a.element());
 }
 
-/// Whether a type of integers, or of bools, has this number.
+/// Whether a type of integers, or of bools, represents a number.
 static bool holds(Type element, double value) {
   unsigned width = element.getIntOrFloatBitWidth();
   bool fromZero = element.isUnsignedInteger() || width == 1;

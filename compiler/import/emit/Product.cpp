@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products: of elements, in their normal form, and of matrices.
+// Products of elements, in their normal form, and of matrices.
 #include "compiler/import/emit/Emit.h"
 
 #include <array>
@@ -9,27 +9,28 @@ using namespace mlir;
 
 namespace tutti {
 
-/// Whether x is a power of two that has an inverse: what is divided by it is multiplied by that, to the last bit.
+/// Whether x is a power of two with an exact inverse: dividing by x then equals multiplying by the inverse, bit for
+/// bit.
 static bool hasExactInverse(double x) {
   int exponent;
   return std::fabs(std::frexp(x, &exponent)) == 0.5 && exponent > -30 && exponent < 30;
 }
 
-/// Types whose range is wide enough for that.
+/// Whether the type's range is wide enough for that.
 static bool isWide(Type element) { return element.isF32() || element.isF64(); }
 
-/// Whether it is this number, as near as float32 has it.
+/// Whether a constant is this number, to float32 precision.
 static bool isNumber(const Emit &e, const Operand &x, double number) {
   std::optional<double> given = e.numberOf(x);
   return given && std::fabs(*given - number) <= 1e-7 * number; // a float32's unit
 }
 
-/// Whether a value is 1 + erf(x / sqrt 2), whose numbers then are the program's.
+/// Whether a value is 1 + erf(x / sqrt 2); the program then depends on its numbers.
 static bool isGateOf(const Emit &e, Value x, Value gate) {
   auto inOrders = [](auto op) {
     return std::array{std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())};
   };
-  // What x is multiplied by or divided by, if that is 1 / sqrt 2.
+  // The factor or divisor of x, if it amounts to 1 / sqrt 2.
   auto scaleOf = [&](Value value) -> Operand {
     if (auto quotient = value.getDefiningOp<DivOp>())
       if (quotient.getLhs() == x && isNumber(e, quotient.getRhs(), M_SQRT2))
@@ -52,7 +53,7 @@ static bool isGateOf(const Emit &e, Value x, Value gate) {
          });
 }
 
-/// x, if a product is x (1 + erf(x / sqrt 2)) / 2, whose numbers then are the program's; null for any other.
+/// x, if a product is x (1 + erf(x / sqrt 2)) / 2, on whose numbers the program then depends; else null.
 static Value geluOf(const Emit &e, const Operand &a, const Operand &b) {
   std::optional<Sizes> sizes = tutti::broadcast(a.sizes(), b.sizes());
   for (auto [outer, inner] : {std::pair(a, b), std::pair(b, a)}) {
@@ -72,8 +73,7 @@ static Value geluOf(const Emit &e, const Operand &a, const Operand &b) {
   return nullptr;
 }
 
-/// Whether x times y, or over it, is x: exporters write factors that are 1 in one spelling of an op, and not in
-/// another.
+/// Whether x times y, or x / y, is x: one exporter writes factors of 1 that another omits.
 static bool isUnchangedBy(const Operand &x, const Operand &y) {
   if (!x || !y || x.isConstant() || x.element() != y.element() || y.scalar() != std::optional<double>(1))
     return false;
@@ -81,12 +81,12 @@ static bool isUnchangedBy(const Operand &x, const Operand &y) {
   return sizes && *sizes == x.sizes();
 }
 
-/// Whether a number is a parameter, and stays as it is for the members that have others.
+/// Whether a number is a parameter that must stay, as other members may have another.
 static bool mayDiffer(const Emit &e, const Operand &x) {
   return e.keepsNumbers && x && x.isConstant() && !x.constant().name.empty();
 }
 
-/// Whether x times or over a unit is x alone: then the program is that of 1.
+/// Whether x times or over a unit is x alone; the program then depends on that unit being 1.
 static bool dropsUnit(const Emit &e, const Operand &x, const Operand &unit) {
   if (!isUnchangedBy(x, unit) || mayDiffer(e, unit))
     return false;
@@ -101,12 +101,12 @@ Operand Emit::mul(const Operand &a, const Operand &b) {
     return b;
   if (!a || !b)
     return Operand();
-  // x (1 + erf(x / sqrt 2)) / 2 is what exporters without Gelu write, with the half in any place.
+  // Exporters without Gelu write x (1 + erf(x / sqrt 2)) / 2, with the half in any place.
   if (Value x = geluOf(*this, a, b)) {
     compositions.push_back(Composition::gelu);
     return unary<GeluOp>(Operand(x));
   }
-  // x tanh(softplus(x)) is what those without Mish write for it.
+  // Exporters without Mish write x tanh(softplus(x)).
   for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
     if (x.isValue() && y.isValue())
       if (auto tanh = y.value().getDefiningOp<TanhOp>())
@@ -114,7 +114,7 @@ Operand Emit::mul(const Operand &a, const Operand &b) {
           compositions.push_back(Composition::mish);
           return unary<MishOp>(x);
         }
-  // x (1 / y) of one number a row, as norms are spelled, is x / y: one rounding less.
+  // x (1 / y) with one y per row, as norms are spelled, becomes x / y, which rounds once less.
   for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
     if (x.isValue() && y.isValue() && isWide(x.element()) && x.rank() >= y.rank() && y.rank() > 0 &&
         y.sizes().back() == Size(1) && x.sizes().back() != Size(1))
@@ -125,7 +125,7 @@ Operand Emit::mul(const Operand &a, const Operand &b) {
   return binary<MulOp>(a, b);
 }
 
-/// Whether x is made with 1 + erf, of which a half may be a GELU's.
+/// Whether x contains 1 + erf, so that a half may belong to a GELU.
 static bool hasGate(const Operand &x) {
   auto isGate = [](Value value) {
     auto sum = value.getDefiningOp<AddOp>();
@@ -145,7 +145,7 @@ Operand Emit::div(const Operand &a, const Operand &b) {
       WeightSource inverse = scalarSource(b.element(), 1 / *number);
       return mul(a, Operand(broadcastView(inverse, b.constant().dims)));
     }
-  // 1 / x has one spelling.
+  // 1 / x has only one spelling.
   if (a && b && b.isFloat() && !b.isConstant() && a.element() == b.element() && a.rank() <= b.rank() &&
       a.scalar() == std::optional<double>(1) && !mayDiffer(*this, a)) {
     setRead(a);
@@ -176,16 +176,16 @@ Operand Emit::pow(const Operand &a, const Operand &b) {
     return unary<ReciprocalOp>(unary<SqrtOp>(a));
   }
   if (!a.isFloat() && isa<FloatType>(b.element())) {
-    // An integer to a float's power, in float64, becomes an integer at the end.
+    // An integer to a float's power is computed in float64 and then becomes an integer.
     Type wide = Float64Type::get(&context);
     return cast(binary<PowOp>(cast(a, wide), cast(b, wide)), a.element());
   }
-  // A whole exponent that the base's type does not hold is another one, odd where it was even.
+  // An integer exponent that the base's type cannot represent would become another, perhaps odd instead of even.
   if (a.isFloat() && !isa<FloatType>(b.element()) && !isHeld(b, a.element())) {
     Type wide = Float64Type::get(&context);
     return cast(binary<PowOp>(cast(a, wide), cast(b, wide)), a.element());
   }
-  // An integer's power, modulo 2^n of its own type.
+  // An integer's power is taken modulo 2^n of its own type.
   if (!a.isFloat() && a.element().getIntOrFloatBitWidth() < b.element().getIntOrFloatBitWidth())
     return cast(binary<PowOp>(cast(a, b.element()), b), a.element());
   return binary<PowOp>(a, cast(b, a.element()));
@@ -219,15 +219,14 @@ Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec, Facto
     return malformed("operands of types " + elementName(a.element()) + " and " + elementName(b.element()));
   if (a.element().isInteger(1))
     return malformed("a product of matrices of bools");
-  // 16-bit floats are multiplied as float32, which the dialect says of them too; here weights become float32 once and
-  // for all.
+  // 16-bit floats are multiplied as float32, as the dialect also defines; here weights become float32 once and for all.
   if (a.isFloat() && a.element().getIntOrFloatBitWidth() < 32) {
     Type wide = Float32Type::get(&context);
     return cast(contract(cast(a, wide), cast(b, wide), spec), a.element());
   }
   if (std::optional<Operand> result = contractBelowReshape(a, b, *labels, factors))
     return *result;
-  // Rows times a weight of one column, spelled as a vector.
+  // Rows times a weight vector: a matrix of one column.
   char column = labels->freeLabel();
   if (column && !a.isConstant() && b.isConstant() && b.rank() == 1 && labels->lhs == labels->result + labels->rhs &&
       a.sizes().back() == b.sizes()[0]) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is made of the elements along an axis: reductions, places, sums so far.
+// Reductions along axes: sums, extremes, places and scans.
 #include "compiler/import/emit/Emit.h"
 
 using namespace mlir;
@@ -50,7 +50,8 @@ Operand Emit::reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, 
       return unsupported("the mean of no elements");
     sizes[axis] = Size(1);
   }
-  // Where only the last axes are reduced they are one: a reduction along rows. Axes of length 1 change nothing of that.
+  // If only the last axes are reduced, they become one: a reduction along rows. Axes of length 1 do not matter for
+  // that.
   std::optional<int64_t> row = firstOfRow(x.sizes(), sorted);
   Operand rows = row ? flattenFrom(x, *row) : x;
   if (!rows)
@@ -106,8 +107,8 @@ Operand Emit::moveAxis(const Operand &x, int64_t from, int64_t to) {
 Operand Emit::scan(ScanKind kind, const Operand &x, int64_t axis, ScanRange range) {
   if (!isKnown(x, axis, "sums along"))
     return Operand();
-  // The axes behind this one keep their places where their lengths are known; else it is moved behind them. Whether
-  // they are known decides no bit.
+  // The axes behind this one stay if their lengths are known; otherwise this one is moved behind them. No bit depends
+  // on whether they are known.
   Sizes sizes = x.sizes();
   std::optional<Size> step = tutti::product(ArrayRef(sizes).drop_front(axis + 1));
   bool moves = !step || !step->isFixed() || step->getFixed() < 1;

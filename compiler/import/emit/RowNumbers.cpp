@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Numbers of rows. Exporters write x[arange(batch), i], a row's own element, as a choice among all rows. Here the
-// numbers are followed through what such models do with them, so that what they choose is found to be the row's own.
+// Numbers of rows. Exporters write x[arange(batch), i], a row's own element, as a choice among all rows. The functions
+// here follow row numbers through such models to find that the chosen element is the row's own.
 #include "compiler/import/emit/Emit.h"
 
 #include "llvm/Support/SaveAndRestore.h"
@@ -11,8 +11,8 @@ using namespace mlir;
 
 namespace tutti {
 
-/// For each axis of `to`, the axis of `from` that it is where a reshape only adds and drops axes of length 1; for those
-/// of length 1 it is -1. Nothing where it does more.
+/// For each axis of `to`, the axis of `from` that it is, if a reshape only adds and drops axes of length 1; -1 for an
+/// axis of length 1. Nothing if the reshape does more.
 static std::optional<SmallVector<int64_t>> keptAxes(ArrayRef<Size> from, ArrayRef<Size> to) {
   SmallVector<int64_t> result;
   size_t next = 0;
@@ -31,8 +31,8 @@ static std::optional<SmallVector<int64_t>> keptAxes(ArrayRef<Size> from, ArrayRe
 }
 
 namespace {
-/// Looks for what is the same along an axis, through at most `depth` ops. A value may be part of another more than
-/// once, and is looked at once.
+/// Finds values that are the same along an axis, through at most `depth` ops. A value may be part of another more than
+/// once, but is visited once.
 struct Repeats {
   Emit &emit;
   int64_t depth = 64;
@@ -89,12 +89,12 @@ private:
 
 std::optional<Operand> Emit::withoutRepeats(const Operand &x, int64_t axis) { return Repeats{*this}.drop(x, axis); }
 
-/// What comparing a row's number, which is at least 0 and less than the axis is long, says for every row, if it says
-/// one.
+/// The result of comparing a row's number, which is at least 0 and less than the length of the axis, if it is the same
+/// for every row.
 std::optional<bool> Emit::compareRows(StringRef name, const Operand &a, const Operand &b) const {
   const RowNumbers &numbers = (a.isRowNumbers() ? a : b).rowNumbers();
   const Operand &other = a.isRowNumbers() ? b : a;
-  // A multiple of a number could wrap.
+  // A multiple of a row's number could wrap.
   if (!numbers.axis || numbers.factor != 1 || numbers.rest || numbers.behind || other.isRowNumbers())
     return std::nullopt;
   std::optional<double> number = other.scalarForProgram();
@@ -106,7 +106,7 @@ std::optional<bool> Emit::compareRows(StringRef name, const Operand &a, const Op
   bool orEqual = name == GreaterEqualOp::getOperationName();
   if (!orEqual && name != GreaterOp::getOperationName())
     return std::nullopt;
-  // A number of 0 decides where the rows' side is "greater or equal", or is never the smaller one.
+  // 0 decides two comparisons: number >= 0 holds for every row, 0 > number for none.
   bool atMost = below || (number && *number == 0 && orEqual == a.isRowNumbers());
   if (above || atMost)
     return a.isRowNumbers() == atMost;
@@ -191,7 +191,7 @@ Operand Emit::broadcastRows(const RowNumbers &x, ArrayRef<Size> sizes) {
   return result;
 }
 
-/// The row's number and places behind it, along the last axis, are a tuple.
+/// Concatenates a row's number and the places behind it, along the last axis, to a tuple.
 Operand Emit::concatRows(ArrayRef<Operand> xs, int64_t axis, ArrayRef<Size> sizes) {
   RowNumbers result{Sizes(sizes), xs[0].element()};
   int64_t last = sizes.size() - 1;
@@ -207,13 +207,13 @@ Operand Emit::concatRows(ArrayRef<Operand> xs, int64_t axis, ArrayRef<Size> size
 }
 
 namespace {
-/// The least and the largest that integers can be.
+/// The smallest and the largest value that integers can have.
 struct Bounds {
   int64_t least, most;
 };
 } // namespace
 
-/// Of a sum or difference, or of the smaller or larger of two; nothing where 64 bits do not hold it.
+/// The bounds of a sum, difference, minimum or maximum; nothing if 64 bits do not hold them.
 static std::optional<Bounds> combine(Operation *by, const Bounds &a, const Bounds &b) {
   if (isa<MaxOp>(by))
     return Bounds{std::max(a.least, b.least), std::max(a.most, b.most)};
@@ -226,8 +226,8 @@ static std::optional<Bounds> combine(Operation *by, const Bounds &a, const Bound
   return over ? std::nullopt : std::optional(result);
 }
 
-/// What is known of signed integers of 32 or 64 bits, through at most `depth` ops; nothing of any others. What is
-/// looked at is taken out of the budget.
+/// The bounds of signed integers of 32 or 64 bits, found through at most `depth` ops; nothing for any others. The
+/// search spends the budget.
 static std::optional<Bounds> boundsOf(const Operand &x, Budget &budget, int64_t depth = 8) {
   unsigned bits = x.element().isSignlessInteger(32) ? 32 : x.element().isSignlessInteger(64) ? 64 : 0;
   if (!bits)
@@ -248,7 +248,7 @@ static std::optional<Bounds> boundsOf(const Operand &x, Budget &budget, int64_t 
   Operation *by = x.isValue() ? x.value().getDefiningOp() : nullptr;
   if (!by)
     return all;
-  // Where a row's largest or smallest elements are: along an axis, or the last one.
+  // The places of a row's extremes: along an axis, or along the last one.
   if (isa<ArgOp, TopOp>(by)) {
     Sizes sizes = Operand(by->getOperand(0)).sizes();
     auto arg = dyn_cast<ArgOp>(by);
@@ -275,8 +275,8 @@ bool Emit::isWithin(const Operand &x, int64_t length) {
   return bounds && bounds->least >= 0 && bounds->most < length;
 }
 
-/// Of x, whose axis 0 is all rows behind each other, or each row's places: the row's own, at the places that are added
-/// to where it begins.
+/// Gathers each row's own elements of x, whose axis 0 is all rows behind each other, or each row's places: at places
+/// that are added to where the row begins.
 Operand Emit::gatherRows(const Operand &x, const RowNumbers &numbers, int64_t axis) {
   if (!numbers.axis || numbers.behind)
     return dependsOnPlace(numbers);
@@ -284,7 +284,7 @@ Operand Emit::gatherRows(const Operand &x, const RowNumbers &numbers, int64_t ax
   Sizes sizes = x.sizes(), listed = numbers.sizes;
   Size count = listed[rows];
   std::optional<Size> all = count.times(Size(numbers.factor));
-  // Of a table, rows at the front may be meant: that binds no dimension to its length.
+  // The rows at the front of a table may be meant, so the table's length binds no dimension.
   if (!all || sizes[axis].isFixed() || !same(sizes[axis], *all))
     return restart ? Operand() : dependsOnPlace(numbers);
   if (numbers.factor == 1 && !numbers.rest) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reshapes of rows go behind the ops that compute row by row. Exporters put (step, batch, width) into (step * batch,
-// width) for a Gemm and take it apart again: then both reshapes meet and vanish. Only such reshapes move that would mix
-// places of an axis whose length a call decides, which no kernel could take.
+// Moves reshapes of rows behind the ops that compute row by row. Exporters reshape (step, batch, width) to (step *
+// batch, width) for a Gemm and back again: then both reshapes meet and vanish. Only reshapes move that would mix places
+// of an axis whose length a call decides, which no kernel supports.
 #include "compiler/import/emit/Emit.h"
 
 using namespace mlir;
@@ -17,7 +17,7 @@ struct Mixing {
 };
 } // namespace
 
-/// The sizes with every number of times that one has a symbol on an axis of its own, behind the symbol.
+/// The sizes, where every constant factor of a symbol gets an axis of its own behind the symbol.
 static Sizes apart(ArrayRef<Size> sizes) {
   Sizes parts;
   for (const Size &size : sizes) {
@@ -31,7 +31,7 @@ static Sizes apart(ArrayRef<Size> sizes) {
   return parts;
 }
 
-/// The reshape that x is, if it mixes.
+/// The reshape that x is, if it mixes rows.
 static std::optional<Mixing> mixing(const Operand &x) {
   auto reshape = x.isValue() ? x.value().getDefiningOp<ReshapeOp>() : ReshapeOp();
   if (!reshape)
@@ -41,8 +41,8 @@ static std::optional<Mixing> mixing(const Operand &x) {
   if (!run)
     return std::nullopt;
   auto behind = [&](const AxisRuns &run) { return to.size() - (run.first[1] + run.count[1]); };
-  // Heads beside a batch, (step, 2*batch, width), become (step, batch, 2*width) before their rows are put together:
-  // that mixes no more than the steps and the batch, and leaves an axis behind them to compute along.
+  // Heads beside a batch, (step, 2*batch, width), become (step, batch, 2*width) before their rows are joined: that
+  // mixes only steps and batch, and leaves an axis behind them to compute along.
   Sizes parts = apart(from);
   if (std::optional<AxisRuns> fewer = mixedByReshape(parts, to); fewer && behind(*fewer) > behind(*run)) {
     parts.truncate(fewer->first[0] + fewer->count[0]);
@@ -59,7 +59,7 @@ static std::optional<Mixing> mixing(const Operand &x) {
   return Mixing{reshape.getX(), from, to, tail};
 }
 
-/// What it reshapes, with x's own axes behind the rows.
+/// The reshape's source, with x's own axes behind the rows.
 static Operand unmixed(Emit &emit, const Mixing &mixing, const Operand &x) {
   Sizes sizes = mixing.before, own = x.sizes();
   sizes.append(own.end() - mixing.tail, own.end());
@@ -152,7 +152,7 @@ std::optional<Operand> Emit::sliceBelowReshape(const Operand &x, ArrayRef<int64_
     if (lengths[axis] >= 0)
       sizes[axis] = Size(lengths[axis]);
   }
-  // All rows, and of what lies behind them these parts.
+  // Takes all rows, and these parts of the axes behind them.
   auto behindRows = [&](ArrayRef<int64_t> behind, llvm::function_ref<int64_t(const Size &)> ofRows) {
     SmallVector<int64_t> all = llvm::map_to_vector(rows, ofRows);
     llvm::append_range(all, behind.drop_front(front));

@@ -29,13 +29,13 @@ Operand Emit::shape(ShapeValue value) {
   return Operand(computedSource(tensor));
 }
 
-/// One step of arithmetic on sizes; nothing when the result is no size.
+/// One step of arithmetic on sizes; nothing if the result is not a size.
 static std::optional<Size> compute(StringRef name, const Size &a, const Size &b) {
   if (name == MulOp::getOperationName()) {
-    // Products of products would double in length at every step.
+    // Limits the length, as products of products double it at every step.
     if (a.getSymbols().size() + b.getSymbols().size() > 8)
       return std::nullopt;
-    // No size is negative, as a multiple of one would be.
+    // A size is never negative, which a negative multiple would be.
     std::optional<Size> product = a.times(b);
     return product && (product->isFixed() || product->getFactor() > 0) ? product : std::nullopt;
   }
@@ -94,7 +94,7 @@ Operand Emit::reduceShape(ReduceKind kind, const ShapeValue &x, Axes reduced) {
   return shape({{*all}, reduced == Axes::keep, x.element});
 }
 
-/// Whether two sizes are equal, if that is so at every call or at none.
+/// Whether two sizes are equal, if they are so at every call or at none.
 static std::optional<bool> equal(const Size &a, const Size &b) {
   if (a == b || (a.isFixed() && b.isFixed()))
     return a == b;
@@ -125,7 +125,7 @@ Operand Emit::shapeArithmetic(StringRef name, const Operand &a, const Operand &b
       number = compute(name, p, q);
     else if (std::optional<bool> answer = equal(p, q))
       number = Size(*answer);
-    // Exporters spell a broadcast of two shapes so, which are one there.
+    // Exporters spell a broadcast of two shapes this way, which must then be equal.
     if (!number && name == MaxOp::getOperationName() && !p.isFixed() && !q.isFixed() && same(p, q))
       number = p;
     if (!number)
@@ -177,7 +177,7 @@ Operand Emit::reshape(const Operand &x, ArrayRef<Size> sizes) {
     std::optional<SmallVector<int64_t>> dims = fixed(sizes);
     if (!dims)
       return unsupported("a tensor without elements");
-    // No view: a copy, unless it would be one that nobody asked for.
+    // A reshape without a view copies, if the budget allows.
     if (canReshape(x.constant(), *dims) || budget.spend(x.constant().count()))
       return Operand(reshapeView(x.constant(), *dims));
     return op<ReshapeOp>(getTensorType(sizes, x.element()), {x});
@@ -209,14 +209,14 @@ Operand Emit::broadcast(const Operand &x, ArrayRef<Size> sizes) {
   return op<BroadcastOp>(getTensorType(sizes, x.element()), {x});
 }
 
-/// The axes of x, as a permutation, whose reshape is the transposition of x's reshape: if every run of axes that the
-/// reshape splits or joins stays together, in its order.
+/// The permutation of x's axes whose reshape is the transposition of x's reshape, if every run of axes that the reshape
+/// splits or joins stays together and in order.
 static std::optional<SmallVector<int64_t>> belowReshape(ArrayRef<Size> from, ArrayRef<Size> to,
                                                         ArrayRef<int64_t> permutation) {
   std::optional<SmallVector<AxisRuns>> runs = matchAxes(from, to);
   if (!runs)
     return std::nullopt;
-  SmallVector<int64_t> moved; // but for axes of length 1, which may stand anywhere
+  SmallVector<int64_t> moved; // except axes of length 1, which may stand anywhere
   llvm::copy_if(permutation, std::back_inserter(moved), [&](int64_t axis) { return to[axis] != Size(1); });
   SmallVector<int64_t> now;
   for (ArrayRef<int64_t> rest = moved; !rest.empty();) {
@@ -251,7 +251,7 @@ Operand Emit::transpose(const Operand &x, ArrayRef<int64_t> permutation) {
     if (before[from] != Size(1))
       moved.push_back(from);
   }
-  if (llvm::is_sorted(moved)) // only axes of length 1 change their place
+  if (llvm::is_sorted(moved)) // only axes of length 1 move
     return reshape(x, sizes);
   if (x.isRowNumbers())
     return RowNumbers{sizes, x.element()};
@@ -261,7 +261,7 @@ Operand Emit::transpose(const Operand &x, ArrayRef<int64_t> permutation) {
       both.push_back(earlier.getPermutation()[from]);
     return transpose(Operand(earlier.getX()), both);
   }
-  // Two with a reshape between them that they could both stand before are one: exporters differ in where they reshape.
+  // Two transpositions around a reshape that could follow both become one: exporters reshape at different places.
   if (auto between = x.value().getDefiningOp<ReshapeOp>(); between && between.getX().getDefiningOp<TransposeOp>()) {
     Operand source(between.getX());
     if (std::optional<SmallVector<int64_t>> below = belowReshape(source.sizes(), before, permutation))
@@ -271,14 +271,14 @@ Operand Emit::transpose(const Operand &x, ArrayRef<int64_t> permutation) {
 }
 
 namespace {
-/// What was joined, and where it begins.
+/// One operand of a concat, and where it begins.
 struct JoinedPart {
   Value value;
   int64_t begin;
 };
 } // namespace
 
-/// The part that a slice along the axis of a concat lies in, if it is one.
+/// The part of a concat that contains a slice along its axis, if there is one.
 static std::optional<JoinedPart> partOf(ConcatOp joined, ArrayRef<int64_t> starts, ArrayRef<int64_t> lengths,
                                         ArrayRef<int64_t> steps) {
   int64_t axis = joined.getAxis(), begin = 0;
@@ -316,10 +316,10 @@ Operand Emit::slice(const Operand &x, ArrayRef<int64_t> starts, ArrayRef<int64_t
     return RowNumbers{sizes, x.element()};
   if (x.isConstant())
     return Operand(sliceView(x.constant(), starts, lengths, steps));
-  if (llvm::is_contained(sizes, Size(0))) // a list that happens to be empty; who joins it to others leaves it out
+  if (llvm::is_contained(sizes, Size(0))) // an empty list, which a later concat drops
     return RowNumbers{sizes, x.element()};
-  // Of a join, and of joins in it, the part that has all of it: so many, as a model may have a slice of each of a long
-  // chain.
+  // Looks through concats, and concats in them, for the part that has the whole slice. Their number is limited, as a
+  // model may slice each link of a long chain.
   constexpr int mostJoins = 64;
   Value from = x.value();
   SmallVector<int64_t> inside(starts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sizes that an op compares.
+// What is known about sizes, and the equality of sizes that an op compares.
 #include "compiler/import/emit/SizeFacts.h"
 
 using namespace mlir;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Mapping of files.
+// Opens files: maps large ones, reads small ones.
 #include "compiler/import/files/MappedFile.h"
 #include "compiler/support/Error.h"
 
@@ -12,7 +12,7 @@
 
 namespace tutti {
 
-/// A process has some 65000 mappings (vm.max_map_count), an ensemble may have more members.
+/// Small files are read: a process has some 65000 mappings (vm.max_map_count), and an ensemble may have more members.
 static bool isSmall(uint64_t bytes) { return bytes > 0 && bytes < 64 << 10; }
 
 llvm::Expected<std::shared_ptr<MappedFile>> MappedFile::open(llvm::StringRef path) {
@@ -37,7 +37,7 @@ llvm::Expected<std::shared_ptr<MappedFile>> MappedFile::open(llvm::StringRef pat
       if (more > 0) {
         done += uint64_t(more);
       } else if (more == 0 || errno != EINTR) {
-        int why = more ? errno : EIO; // it has become shorter
+        int why = more ? errno : EIO; // the file has become shorter
         ::close(fd);
         return fail(ExitCode::resource, "cannot read " + quote(path) + ": " + std::strerror(why));
       }

@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-/// Read only, for as long as the object lives. Only regular files: a pipe or a device could keep us for ever.
+/// Read only, for the life of the object. Only regular files are opened: a pipe or a device could block for ever.
 class MappedFile {
 public:
   /// A file that is not there or cannot be read: exit code `usage`.

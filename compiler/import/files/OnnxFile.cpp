@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Opening of ONNX files.
+// Opens ONNX files.
 #include "compiler/import/files/OnnxFile.h"
 #include "compiler/import/files/WireScan.h"
 #include "compiler/support/Error.h"
@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace tutti {
 
-/// What a file that is no ONNX model is, where its first bytes say so, and what to do with it.
+/// What a file is that is no ONNX model, if its first bytes tell, and what to do with it.
 static llvm::StringRef otherKind(llvm::StringRef bytes) {
   if (bytes.starts_with("TUTT"))
     return "an artifact, which tutti-run runs";

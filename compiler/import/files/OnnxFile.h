@@ -9,7 +9,7 @@
 
 namespace tutti {
 
-/// Keeps the file mapped. What an OnnxFile hands out keeps its bytes by itself.
+/// Keeps the file mapped. Whatever an OnnxFile returns keeps its bytes alive by itself.
 class OnnxFile {
 public:
   /// Exit code `usage` where there is no such file, `malformed` where it is no ONNX model.
@@ -18,19 +18,19 @@ public:
   const onnx::ModelProto &model() const { return message; }
   const onnx::GraphProto &graph() const { return message.graph(); }
   uint64_t size() const { return mapped->size(); }
-  /// XXH64 of the file's bytes or, where tensors lie in other files, of that and of what of those files they name, in
-  /// the order of the files' names and of places in them. Of a file that cannot be read that is nothing.
+  /// XXH64 of the file's bytes. If tensors lie in other files, it covers the parts of those files that the tensors
+  /// name, too, ordered by file name and offset; a file that cannot be read contributes nothing.
   uint64_t digest();
 
   /// The tensor's elements: a view of the mapped file or of an external one where its bytes lie there, else a decoded
   /// copy. Checks that there are exactly as many bytes as the dims ask for.
   llvm::Expected<WeightSource> tensor(mlir::MLIRContext &context, const onnx::TensorProto &proto);
 
-  /// An error, of exit code `usage`, where `output` is a file that tensors have been read from.
+  /// An error with exit code `usage` if tensors have been read from the file `output`.
   llvm::Error checkNotRead(llvm::StringRef output) const;
 
 private:
-  /// Where a tensor lies that is in another file.
+  /// The place of a tensor that lies in another file.
   struct Outside {
     std::shared_ptr<MappedFile> file;
     std::string name, path; ///< as in the model, and resolved
@@ -47,9 +47,9 @@ private:
   onnx::ModelProto message;
 };
 
-/// The element type of an ONNX data type, as wide as an attribute may be; null for those that we do not hold.
+/// The element type of an ONNX data type, as wide as an attribute may be; null for unsupported ones.
 mlir::Type elementOf(mlir::MLIRContext &context, int64_t dataType);
-/// The ONNX data type of an element type; 0 for those that we do not hold.
+/// The ONNX data type of an element type; 0 for unsupported ones.
 int32_t dataTypeOf(mlir::Type element);
 /// "float32", "string": what every message calls an ONNX data type, NumPy's word where it has one.
 std::string dataTypeName(int64_t dataType);

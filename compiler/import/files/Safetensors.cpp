@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reading of safetensors headers.
+// Reads safetensors headers.
 #include "compiler/import/files/Safetensors.h"
 #include "compiler/import/Limits.h"
 #include "compiler/import/WeightSource.h"
@@ -48,8 +48,8 @@ struct Entry {
   unsigned seen = 0;
 };
 
-/// Takes the header event by event: what a header has no place for ends the reading, so that its depth and what is kept
-/// of it are bounded.
+/// Parses the header event by event. Anything that has no place in a header ends the parsing, which bounds its depth
+/// and memory.
 class Header {
 public:
   std::vector<Entry> entries;

@@ -24,8 +24,8 @@ public:
     std::string str() const;
   };
 
-  /// Anything but such a file, whole and consistent, is exit code `malformed`; a dtype that the format got later is
-  /// `unsupported`.
+  /// Any other file, or an inconsistent or incomplete one, is an error with exit code `malformed`; a dtype that a later
+  /// version of the format introduced is `unsupported`.
   static llvm::Expected<std::shared_ptr<SafetensorsFile>> open(llvm::StringRef path);
 
   std::map<std::string, Tensor> tensors;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tensors of an ONNX file as views of bytes.
+// The tensors of an ONNX file as views of bytes.
 #include "compiler/import/Limits.h"
 #include "compiler/import/WeightSource.h"
 #include "compiler/import/files/OnnxFile.h"
@@ -19,7 +19,7 @@ static std::string nameOf(const onnx::TensorProto &proto) {
   return proto.name().empty() ? "a constant" : "tensor " + quote(proto.name());
 }
 
-/// Elements from one of the message's number fields, each narrowed to `To`.
+/// Decodes elements from one of the message's number fields, each narrowed to `To`.
 template <typename To, typename Field>
 static std::shared_ptr<std::vector<char>> decode(const Field &field, int64_t count) {
   if (field.size() != count)
@@ -42,11 +42,11 @@ static std::shared_ptr<std::vector<char>> decodeFields(const onnx::TensorProto &
     return decode<uint8_t>(proto.int32_data(), count);
   case onnx::TensorProto::INT8:
     return decode<int8_t>(proto.int32_data(), count);
-  case onnx::TensorProto::BOOL: // any number but zero
+  case onnx::TensorProto::BOOL: // any nonzero number is true
     return decode<bool>(proto.int32_data(), count);
   case onnx::TensorProto::UINT16:
   case onnx::TensorProto::INT16:
-  case onnx::TensorProto::FLOAT16: // as the bits of their 16-bit pattern
+  case onnx::TensorProto::FLOAT16: // as the 16 bits of their pattern
   case onnx::TensorProto::BFLOAT16:
     return decode<uint16_t>(proto.int32_data(), count);
   case onnx::TensorProto::INT64:
@@ -128,7 +128,7 @@ llvm::Expected<OnnxFile::Outside> OnnxFile::outsideOf(const onnx::TensorProto &p
                 nameOf(proto) + " lies in " + quote(full.str()) + ", which cannot be opened: " + error.message());
   if (!home.ends_with("/"))
     home += "/";
-  // Caches of models keep files elsewhere, side by side: a link that is the model's file leads to a folder, too.
+  // Model caches keep files side by side elsewhere: if the model's file is a link, its target's folder is allowed, too.
   SmallString<256> model;
   if (!real.str().starts_with(home) &&
       (llvm::sys::fs::real_path(modelPath, model) || path::parent_path(real) != path::parent_path(model)))

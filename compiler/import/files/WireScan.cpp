@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Protobuf's wire format, as far as it takes to step over weights.
+// The part of protobuf's wire format that is needed to skip weights.
 #include "compiler/import/files/WireScan.h"
 #include "compiler/import/Limits.h"
 #include "compiler/support/Error.h"
@@ -10,7 +10,7 @@
 namespace tutti {
 namespace {
 
-/// The messages that are walked through; the others are copied as they are.
+/// The messages that are walked; all others are copied unchanged.
 enum class Message {
   model,
   function,
@@ -26,8 +26,8 @@ enum class Message {
   dropped
 };
 
-/// A field that is not copied as it is: it has a message to walk through, or what nobody reads (documentation, hints,
-/// annotations, metadata), which onnx.proto does not list.
+/// A field that is not copied unchanged: it contains a message to walk, or data that the import does not use
+/// (documentation, hints, annotations, metadata) and onnx.proto does not list.
 struct Field {
   Message message;
   uint64_t number;
@@ -78,12 +78,12 @@ constexpr uint64_t rawData = onnx::TensorProto::kRawDataFieldNumber,
                    rawOffset = onnx::TensorProto::kRawOffsetFieldNumber,
                    rawBytes = onnx::TensorProto::kRawBytesFieldNumber;
 
-/// Copies a model's messages without what nobody reads, and without weights, whose places it writes instead.
+/// Copies a model's messages without unused data and without weights, for which it writes their places.
 class Stripper {
 public:
   explicit Stripper(llvm::StringRef file) : file(file) {}
 
-  /// Copies the message in [at, end) to `out`; false: `error` says what is wrong.
+  /// Copies the message in [at, end) to `out`; on false, `error` has the message.
   bool message(Message kind, uint64_t at, uint64_t end, std::string &out, unsigned depth = 0) {
     if (depth > mostMessageDepth)
       return wrong(at, "graphs nested more than " + std::to_string(mostMessageDepth) + " messages deep");
@@ -123,7 +123,7 @@ public:
                                   " fields");
         uint64_t inner = at;
         at += *length;
-        if (kindInside == Message::dropped) // nobody reads it
+        if (kindInside == Message::dropped) // the import does not use it
           continue;
         if (kind == Message::tensor && field == rawData) {
           put(out, rawOffset << 3);
@@ -145,7 +145,7 @@ public:
       default:
         return wrong(start, "a wire type that ONNX does not use");
       }
-      // A file's own fields of these numbers would be taken for places that we found.
+      // The file's own fields with these numbers would be mistaken for places that were found here.
       if (kind == Message::tensor && (field == rawOffset || field == rawBytes))
         continue;
       out.append(file.data() + start, at - start);

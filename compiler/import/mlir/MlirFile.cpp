@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reading of MLIR models: nothing in the text is believed that is not checked here or by an op's verifier.
+// Reads MLIR models. Nothing in the text is trusted unless it is checked here or by an op's verifier.
 #include "compiler/import/Limits.h"
 #include "compiler/import/Supplied.h"
 #include "compiler/import/WeightSource.h"
@@ -63,7 +63,7 @@ public:
     return std::move(models);
   }
 
-  /// Of the inputs, by name.
+  /// The symbols of the inputs, by name.
   llvm::Expected<InputSymbols> symbolsOfInputs() {
     auto mapped = MappedFile::open(path);
     if (!mapped)
@@ -114,8 +114,8 @@ private:
         said += (said.empty() ? "" : "\n") + placeOf(diagnostic.getLocation()) + ": " + diagnostic.str();
       return success();
     });
-    // The lexer looks at the byte behind the text; where the text ends in the midst of something, the parser asks it
-    // for tokens behind that, too: none of these is one.
+    // The lexer reads the byte behind the text. If the text ends inside a construct, the parser even requests tokens
+    // from behind it; none of these bytes forms one.
     std::string whole = text.str() + '\0' + std::string(64, '\1');
     module = parseSourceString<ModuleOp>(StringRef(whole).take_front(text.size()), &context, path);
     if (!module)
@@ -123,7 +123,7 @@ private:
     return llvm::Error::success();
   }
 
-  /// Types as passes take them, of the model's own sizes, which can be counted.
+  /// Checks that passes support a type, that its sizes are the model's own, and that its bytes can be counted.
   llvm::Error checkType(Operation *op, Type given) {
     auto type = dyn_cast<RankedTensorType>(given);
     auto text = [&] { return textOf(given); };
@@ -187,7 +187,8 @@ private:
     return llvm::Error::success();
   }
 
-  /// Vmaps are resolved by copying the function that they name: none may name itself, and the copies have an end.
+  /// Vmaps are resolved by copying the function that they name, so no function may name itself, and the copies are
+  /// limited.
   llvm::Error checkCalls(func::FuncOp function, SmallVectorImpl<func::FuncOp> &callers, int64_t &work) {
     if (llvm::is_contained(callers, function))
       return wrongAt(function, "function " + quote(("@" + function.getSymName()).str()) + " maps itself");
@@ -258,7 +259,7 @@ private:
     return llvm::Error::success();
   }
 
-  /// Names that are missing are x0, x1 ... and y0, y1 ...
+  /// Sets missing names: x0, x1 ... and y0, y1 ...
   llvm::Error namePorts() {
     std::set<std::string> inputs, outputs;
     auto name = [](StringAttr given, StringRef letter, unsigned i) {
@@ -310,7 +311,7 @@ private:
     return source;
   }
 
-  /// A parameter, and the weight that it is a view of: its name, its dims, and which of its axes each of the
+  /// A parameter, and the weight that it is a view of: the weight's name and dims, and which of its axes each of the
   /// parameter's is.
   struct Parameter {
     ParamOp op;
@@ -361,7 +362,8 @@ private:
     return llvm::Error::success();
   }
 
-  /// The weights of one parameter, from the file of weights or the text; what says where they are is removed.
+  /// Reads the weights of one parameter from the file of weights or from the text, and removes the attributes that
+  /// locate them.
   llvm::Error readValues(Parameter &parameter) {
     ParamOp op = parameter.op;
     std::vector<WeightSource> &sources = values[op.getSymName()]; // as the file of weights has it
@@ -389,7 +391,7 @@ private:
     op.removeValuesAttr();
     op.removeSourceAttr();
     op.removePermAttr();
-    op.setPerMember(true); // what is shared, is found
+    op.setPerMember(true); // alignment finds what is shared
     return llvm::Error::success();
   }
 
@@ -402,7 +404,7 @@ private:
   func::FuncOp main;
   int64_t members = 1;
   std::set<std::string> symbols;
-  llvm::SmallPtrSet<Operation *, 16> called; ///< of functions, @main too
+  llvm::SmallPtrSet<Operation *, 16> called; ///< ops of functions, including @main
   int64_t written = 0;                       ///< elements of weights that stand in the text
   int64_t places = 0;                        ///< elements of all windows
   llvm::StringMap<std::vector<WeightSource>> values;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Binding of the sizes of MLIR models.
+// Binds the sizes of MLIR models.
 #include "dialects/tutti/Sizes.h"
 #include "compiler/import/mlir/Parts.h"
 #include "compiler/support/Error.h"
@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace tutti {
 
-/// Puts numbers in place of symbols, in all types.
+/// Replaces symbols by numbers in all types.
 static llvm::Error fix(ModuleOp module, StringRef path, const std::map<std::string, DimBinding> &fixed) {
   bool fits = true;
   AttrTypeReplacer replacer;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The text of MLIR models: how deep it is, and weights in it.
+// The text of MLIR models: its nesting depth, and its weights.
 #include "compiler/import/Limits.h"
 #include "compiler/import/WeightSource.h"
 #include "compiler/import/mlir/Parts.h"
@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace tutti {
 
-/// Calls visit(place) for each character outside of strings and comments until it says true; where that was.
+/// Calls visit(place) for each character outside of strings and comments until it returns true; returns that place.
 static std::optional<size_t> findOutsideStrings(StringRef text, llvm::function_ref<bool(size_t)> visit) {
   bool quoted = false;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -84,7 +84,7 @@ void attachValues(ModuleOp module, const llvm::StringMap<std::vector<WeightSourc
       values.push_back(DenseResourceElementsAttr::get(cast<RankedTensorType>(param.getType()), key, std::move(blob)));
     }
     param.setValuesAttr(values.size() == 1 ? values[0] : b.getArrayAttr(values));
-    // A part of an initializer, or another shape of it, is no weight that a file has by its name.
+    // A part of an initializer, or a reshaped one, is not a weight that a file has under its name.
     const WeightSource &first = at->second.front();
     bool isSource = first.whole && first.permDims.empty();
     param.setSource(isSource ? first.name : "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Nodes with graphs in them: branches whose condition is known, and loops whose length is, step by step.
+// Nodes that contain graphs: branches with a known condition, and loops of known length, which are unrolled.
 #include "compiler/import/Limits.h"
 #include "compiler/import/onnx/GraphPorts.h"
 #include "compiler/import/onnx/Walk.h"
@@ -48,7 +48,7 @@ llvm::Expected<Walk::Results> Walk::inside(Emit &emit, Scope &scope, Node &n, St
   return results;
 }
 
-/// What one of two branches gives, if they give values of the same shape.
+/// Selects between the results of two branches, if they have the same shape.
 static Operand eitherOf(Emit &emit, const Operand &condition, const Operand &a, const Operand &b) {
   if (!a || !b)
     return Operand();
@@ -71,7 +71,7 @@ llvm::Expected<Walk::Results> Walk::branch(Emit &emit, Scope &scope, Node &n) {
     emit.malformed("its condition is " + given.str() + ", expected one element");
     return Results();
   }
-  // Neither branch does more than give values: both are computed, and each call chooses.
+  // The branches only compute values: both are computed, and each call selects.
   auto then = inside(emit, scope, n, "then_branch", prefix + "then/", {}, outputs);
   if (!then || emit.failed() || emit.restart)
     return then;
@@ -101,7 +101,7 @@ llvm::Expected<bool> Walk::runStep(Emit &emit, Scope &scope, Node &n, int64_t st
   return true;
 }
 
-/// What the steps show, along a new axis.
+/// Joins the values of all steps along a new axis.
 static Operand joined(Node &n, ArrayRef<Operand> shown, int64_t axis) {
   if (shown.empty())
     return n.emit.unsupported("it joins what its steps give, and has none");
@@ -123,7 +123,7 @@ llvm::Expected<Walk::Results> Walk::loop(Emit &emit, Scope &scope, Node &n) {
   size_t carried = n.inputs() < 2 ? 0 : n.inputs() - 2, outputs = n.proto.output_size();
   if (carried > outputs || n.inputs() < 2)
     emit.malformed(Twine(n.inputs()) + " inputs and " + Twine(outputs) + " outputs");
-  // Whether it goes on is state, too, the first.
+  // The condition to go on is part of the state, as its first value.
   Unrolled unrolled;
   unrolled.state.push_back(n.has(1) ? n.in(1) : Operand(scalarSource(IntegerType::get(&emit.context, 1), 1)));
   for (size_t i = 0; i < carried; ++i)
@@ -155,16 +155,16 @@ llvm::Expected<Walk::Results> Walk::loop(Emit &emit, Scope &scope, Node &n) {
 }
 
 namespace {
-/// What a Scan runs along, and what it joins.
+/// The axes that a Scan runs along, and those along which it joins.
 struct ScanForm {
   int64_t carried = 0, steps = 0;
-  SmallVector<int64_t> axes, backwards;    ///< one an input that it scans
-  SmallVector<int64_t> joinAxes, prepends; ///< one an output that it joins
+  SmallVector<int64_t> axes, backwards;    ///< one per scanned input
+  SmallVector<int64_t> joinAxes, prepends; ///< one per joined output
   static std::optional<ScanForm> of(Node &n);
 };
 } // namespace
 
-/// Nothing, and a problem, where it cannot be run.
+/// Nothing, and a problem, if the node cannot be unrolled.
 std::optional<ScanForm> ScanForm::of(Node &n) {
   Emit &emit = n.emit;
   if (n.opset < 9) {
@@ -289,7 +289,7 @@ llvm::Error Walk::control(Emit &emit, Scope &scope, const onnx::NodeProto &proto
   StringRef op = proto.op_type();
   for (StringRef graph : {"then_branch", "else_branch", "body"})
     if ((graph == "body") == (op != "If"))
-      node.graphAttr(graph); // known, whether it is run or not
+      node.graphAttr(graph); // checked, whether it runs or not
   if (op == "SequenceMap" && node.opset < 17)
     emit.unsupported("the op came with opset 17", "export the model for that opset or a newer one");
   else if (op == "If" && node.inputs() != 1)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Finding a graph's ports, in the order of the first member's, and binding some of them.
+// Finds a graph's ports, orders them like the first member's, and binds some of them.
 #include "compiler/import/onnx/GraphPorts.h"
 #include "compiler/import/Dims.h"
 #include "compiler/import/Limits.h"
@@ -58,7 +58,7 @@ llvm::Error GraphPorts::find() {
   return llvm::Error::success();
 }
 
-/// Puts `own` into the order of `names`: by name where all of them are there, else as they are.
+/// Sorts `own` into the order of `names` if all names are there; else leaves it.
 static bool orderLike(std::vector<const onnx::ValueInfoProto *> &own, const std::vector<std::string> &names) {
   if (own.size() != names.size())
     return false;
@@ -88,7 +88,7 @@ llvm::StringSet<> GraphPorts::given() const {
     names.insert(input.name());
   for (const auto &initializer : initializers)
     names.insert(initializer.getKey());
-  names.erase(""); // no name, of a node's output: not computed
+  names.erase(""); // "" is no name: a node's output that is not computed
   return names;
 }
 
@@ -99,7 +99,7 @@ std::vector<std::string> GraphPorts::outputNames() const {
   return names;
 }
 
-/// Why there is no input of the name that a flag --bind has.
+/// The error for a flag --bind whose name is not an input.
 static llvm::Error bindError(const std::string &name, bool isWeight, llvm::Error error) {
   return llvm::handleErrors(std::move(error), [&](const CompileError &why) {
     return fail(why.code,
@@ -158,7 +158,7 @@ llvm::Error GraphPorts::bindInput(const onnx::ValueInfoProto &input, const std::
       fits = fits && (!fixed || dim.dim_value() == source->dims[axis]);
       if (fixed || !fits || !dims)
         continue;
-      // A size that the file decides is bound by it.
+      // A size that the file of a bound input determines binds its dimension.
       int64_t size = source->dims[axis];
       auto [place, fresh] = dims->dims.try_emplace(symbol, DimBinding{size, size});
       if (!fresh && (place->second.lo != size || place->second.hi != size))

@@ -18,7 +18,7 @@ public:
   GraphPorts(mlir::MLIRContext &context, llvm::StringRef path, const onnx::GraphProto &graph)
       : context(context), path(path), graph(graph) {}
 
-  /// Fails on names that are there twice or cannot be, on sparse initializers, and without an output.
+  /// Fails on names that are duplicate or invalid, on sparse initializers, and without an output.
   llvm::Error find();
   /// Puts the ports into the order of the first member's, if there are as many; `member` is this member's number.
   llvm::Error orderLike(const Ports &first, size_t member);
@@ -26,7 +26,7 @@ public:
   /// that member itself). For the first member, dimensions that the constants' files determine are bound in `options`.
   llvm::Error bind(ImportOptions &options, const Ports *first);
 
-  /// Names that no node may compute.
+  /// Names that no node may compute, as they are given.
   llvm::StringSet<> given() const;
 
   llvm::StringMap<const onnx::TensorProto *> initializers;
@@ -46,11 +46,11 @@ private:
   const onnx::GraphProto &graph;
 };
 
-/// The initializers of a graph by name. Fails on a name that is there twice, and on sparse ones.
+/// The initializers of a graph by name. Fails on duplicate names and on sparse initializers.
 llvm::Error findInitializers(llvm::StringRef path, const onnx::GraphProto &graph,
                              llvm::StringMap<const onnx::TensorProto *> &initializers);
 
-/// The kind of a port's value that is no tensor, for messages.
+/// The kind of a port's value that is not a tensor, for messages.
 llvm::StringRef kindOf(const onnx::TypeProto &type);
 
 } // namespace tutti

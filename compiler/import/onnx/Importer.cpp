@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From an ONNX model to a module: its ports, limits and functions, around the walk over its graph (Walk.cpp).
+// Imports an ONNX model into a module: its ports, limits and functions, around the walk over its graph (Walk.cpp).
 #include "compiler/import/onnx/Importer.h"
 #include "compiler/import/Limits.h"
 #include "compiler/import/NormalForm.h"
@@ -17,7 +17,8 @@ using namespace mlir;
 namespace tutti {
 namespace {
 
-/// What makes one of an input that has numbers where member 0 leaves dimensions open; nothing where more differs.
+/// The advice that makes an input equal whose dimensions have numbers where member 0 leaves them open; nothing if more
+/// differs.
 std::string adviceToBind(ArrayRef<Size> own, ArrayRef<Size> reference) {
   std::string bound;
   if (own.size() != reference.size())
@@ -43,7 +44,7 @@ public:
   llvm::Expected<MemberModel> run() {
     if (llvm::Error error = prepare())
       return std::move(error);
-    // Each restart makes two symbols one or gives one a value, so there are fewer of them than symbols.
+    // Each restart merges two symbols or gives one a value, so there are fewer restarts than symbols.
     while (true) {
       llvm::Expected<std::optional<MemberModel>> model = attempt();
       if (!model)
@@ -77,15 +78,15 @@ private:
   OnnxFile &file;
   const SafetensorsFile *weights; ///< or null
   const onnx::GraphProto &graph;
-  const Ports *ports; ///< the first member's, of another one
+  const Ports *ports; ///< the first member's; null for that member itself
   size_t member;
-  ImportOptions options; ///< with what bound inputs say of dimensions
+  ImportOptions options; ///< including what bound inputs determine of dimensions
   Dims dims;
   DiagnosticCapture &diagnostics;
 
   Walk walk;
   int64_t spent = 0;             ///< of the budgets of all attempts
-  Budget ops = Budget(mostMade); ///< likewise
+  Budget ops = Budget(mostMade); ///< for all attempts
   Opsets opsets;
   GraphPorts own; ///< this member's ports
 };
@@ -109,11 +110,11 @@ llvm::Error Importer::prepare() {
 
 llvm::Error Importer::findOpsets() {
   opsets = opsetsOf(file.model().opset_import());
-  // A file without opsets is of the first IR versions, which had but one.
+  // A file without opsets is of the first IR versions, which had only one.
   if (file.model().opset_import_size() == 0)
     return fail(ExitCode::unsupported, quote(path) + " names no opset; opsets " + llvm::Twine(oldestOpset) + " to " +
                                            llvm::Twine(newestOpset) + " are supported");
-  // One whose ops are all of other domains need not name that of the default one.
+  // A model whose ops are all of other domains need not name the default domain's opset.
   if (auto standard = opsets.find("");
       standard != opsets.end() && (standard->second < oldestOpset || standard->second > newestOpset))
     return fail(ExitCode::unsupported, quote(path) + " is of opset " + llvm::Twine(standard->second) + "; opsets " +
@@ -126,7 +127,7 @@ llvm::Error Importer::findOpsets() {
   return llvm::Error::success();
 }
 
-/// The weights file has what the graph uses, in its types and shapes, and nothing else.
+/// Checks that the weights file has what the graph uses, in its types and shapes, and nothing else.
 llvm::Error Importer::checkWeights() {
   Readers used = readersAmong(orderFor(graph.node(), own.outputNames()), own.outputNames());
   std::vector<Wanted> wanted;
@@ -150,7 +151,7 @@ llvm::Expected<Sizes> Importer::sizesOf(const onnx::ValueInfoProto &input, const
       return fail(ExitCode::unsupported, quote(path) + ": input " + quote(input.name()) + " has no elements");
     if (fixed)
       sizes.push_back(Size(dim.dim_value()));
-    else if (reference) // what member 0 calls it
+    else if (reference) // member 0's name for it
       sizes.push_back(axis < theirs.size() ? theirs[axis] : Size::symbol("?"));
     else
       sizes.push_back(dims.declare(dim.dim_param(), input.name(), axis));
@@ -196,7 +197,7 @@ llvm::Expected<SmallVector<RankedTensorType>> Importer::inputTypes() {
   return types;
 }
 
-/// The values of the outputs, but for those whose ops are not supported, which the walk has noted.
+/// Finds the values of the outputs, except those whose ops are not supported, which the walk has reported.
 llvm::Error Importer::findResults(Emit &emit, Scope &scope, SmallVectorImpl<Value> &results) {
   for (const onnx::ValueInfoProto *output : own.outputs) {
     llvm::Expected<Operand> operand = walk.lookup(scope, output->name(), "output " + quote(output->name()));
@@ -212,7 +213,7 @@ llvm::Error Importer::findResults(Emit &emit, Scope &scope, SmallVectorImpl<Valu
     if (std::optional<Problem> problem = emit.takeProblem())
       return fail(problem->code, quote(path) + ": output " + quote(output->name()) + ": " + problem->reason +
                                      (problem->advice.empty() ? "" : "; " + problem->advice));
-    // Shapes that graphs declare are as often wrong as right, and nothing reads them; types are what a caller goes by.
+    // Shapes that graphs declare are often wrong, and nothing reads them; types matter to callers.
     int32_t declared = output->type().tensor_type().elem_type();
     Type element = elementOf(context, declared), computed = operand->element();
     if (declared && element != computed)
@@ -224,7 +225,7 @@ llvm::Error Importer::findResults(Emit &emit, Scope &scope, SmallVectorImpl<Valu
   return llvm::Error::success();
 }
 
-/// Nothing where it has to start anew, as two symbols turned out to be one, or one to have a value.
+/// One attempt at the import. Nothing if it must restart, as two symbols turned out to be one, or one to have a value.
 llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
   walk.begin();
   llvm::Expected<SmallVector<RankedTensorType>> types = inputTypes();
@@ -256,7 +257,7 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
   return std::optional(finish(std::move(module), main, results, emit));
 }
 
-/// @main without a body yet; the scope gets its arguments, and what is bound, by name.
+/// Declares @main without a body; the scope gets its arguments, and bound inputs, by name.
 func::FuncOp Importer::declareMain(ModuleOp module, ArrayRef<RankedTensorType> types, Scope &scope) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   SmallVector<Type> arguments(types.begin(), types.end());
@@ -271,7 +272,7 @@ func::FuncOp Importer::declareMain(ModuleOp module, ArrayRef<RankedTensorType> t
   return main;
 }
 
-/// Of the symbols, as member 0 has them.
+/// The ranges of the symbols, as member 0 has them.
 SmallVector<SizeRange> Importer::sizeRanges() {
   if (ports)
     return SmallVector<SizeRange>(ports->ranges);
@@ -281,13 +282,13 @@ SmallVector<SizeRange> Importer::sizeRanges() {
   return ranges;
 }
 
-/// What of the graph is not supported, and what dimensions lack a range.
+/// The error about unsupported ops of the graph, and about dimensions without a range.
 llvm::Error Importer::refused() {
   llvm::Error unbound = ports ? llvm::Error::success() : dims.check();
   const std::vector<UnsupportedOp> &unsupported = walk.unsupported;
   if (unsupported.empty())
     return unbound;
-  // Without its size a dimension may be why an op is refused; to say so is the better help, unless ops are missing.
+  // A dimension without a size may be why an op is refused; reporting that helps more, unless ops are missing.
   bool missing = llvm::any_of(unsupported, [](const UnsupportedOp &op) { return !findOp(op.op); });
   if (unbound && !missing)
     return unbound;
@@ -316,7 +317,7 @@ MemberModel Importer::finish(OwningOpRef<ModuleOp> module, func::FuncOp main, Ar
   return model;
 }
 
-/// The first of what one list has and the other has not in its place.
+/// The first composition in which two lists differ.
 StringRef differenceOf(ArrayRef<Composition> some, ArrayRef<Composition> others) {
   if (some.size() < others.size())
     std::swap(some, others);
@@ -334,7 +335,7 @@ llvm::Expected<MemberModel> importOnnx(MLIRContext &context, OnnxFile &model, co
   auto imported = Importer(context, files, model, weights, options, ports, member, diagnostics).run();
   if (!imported)
     return imported;
-  // Members have the bits that they have alone, where no number is kept.
+  // Members must have the bits that they have alone, where no number is kept.
   if (options.keepsNumbers) {
     ImportOptions alone = options;
     alone.keepsNumbers = false;

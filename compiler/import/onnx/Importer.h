@@ -10,8 +10,8 @@ namespace tutti {
 class OnnxFile;
 class SafetensorsFile;
 
-/// One member of an open file; `weights` (may be null) take the place of its initializers. With `ports`, the file is
-/// another member's than the first. `member` is its number, for messages.
+/// Imports one member of an open file; `weights` (may be null) replace its initializers. `ports` is set for members
+/// other than the first. `member` is the number, for messages.
 llvm::Expected<MemberModel> importOnnx(mlir::MLIRContext &context, OnnxFile &model, const SafetensorsFile *weights,
                                        const MemberFiles &files, const ImportOptions &options, const Ports *ports,
                                        size_t member);

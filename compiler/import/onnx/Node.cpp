@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reading of nodes.
+// Reads a node's inputs and attributes.
 #include "compiler/import/onnx/Node.h"
 #include "compiler/import/Limits.h"
 #include "dialects/tutti/Ports.h"
@@ -99,7 +99,7 @@ Operand Node::tensorAttr(StringRef name) {
     return Operand();
   llvm::Expected<WeightSource> source = file.tensor(emit.context, found->t());
   if (source) {
-    // A constant that the graph spells out is no weight that somebody could swap.
+    // A constant that the graph spells out is not a weight that could be replaced.
     source->name.clear();
     return Operand(std::move(*source));
   }

@@ -17,7 +17,7 @@ using Readers = llvm::StringMap<llvm::SmallVector<llvm::StringRef, 1>>;
 /// wrong kind becomes a problem of `emit`, and the getter returns nothing or the default.
 class Node {
 public:
-  /// `readers`: null: all names may be read.
+  /// `readers` null: all names may be read.
   Node(Emit &emit, OnnxFile &file, const onnx::NodeProto &proto, int64_t opset, llvm::ArrayRef<Operand> operands,
        const Readers *readers = nullptr)
       : emit(emit), file(file), proto(proto), opset(opset), operands(operands), outputs(proto.output_size()),
@@ -30,14 +30,14 @@ public:
 
   size_t inputs() const { return operands.size(); }
   bool has(size_t i) const { return i < operands.size() && operands[i]; }
-  /// Input i, a tensor. A problem when it is not there, or is a sequence.
+  /// Input i, a tensor; a problem if it is missing or a sequence.
   Operand in(size_t i);
-  /// Input i, a sequence; null and a problem when it is none.
+  /// Input i, a sequence; null and a problem if it is none.
   const SequenceValue *sequenceIn(size_t i);
   /// Input i, a tensor or a sequence.
   Operand eitherIn(size_t i);
   bool hasNamed(size_t i) const { return i < outputs.size() && !proto.output(i).empty(); }
-  /// Whether somebody may read this output.
+  /// Whether anything may read this output.
   bool wants(size_t i) const { return hasNamed(i) && (!readers || readers->contains(proto.output(i))); }
   /// Whether this output is read, and by nodes of this op alone.
   bool isForAlone(size_t i, llvm::StringRef op) const;
@@ -53,25 +53,25 @@ public:
   std::optional<llvm::SmallVector<int64_t>> intsAttr(llvm::StringRef name);
   std::optional<llvm::SmallVector<double>> floatsAttr(llvm::StringRef name);
   Operand tensorAttr(llvm::StringRef name);
-  /// Null where there is none.
+  /// Null if there is none.
   const onnx::GraphProto *graphAttr(llvm::StringRef name);
-  /// The element type that an attribute gives by ONNX' number; a problem where it is none that we hold.
+  /// The element type of an attribute that holds ONNX' number; a problem if it is unsupported.
   mlir::Type elementAttr(llvm::StringRef name, mlir::Type otherwise);
-  /// Empty where there is none.
+  /// Empty if there are none.
   llvm::SmallVector<std::string> stringsAttr(llvm::StringRef name);
 
-  /// Input i as numbers known now. A problem when it is computed.
+  /// Input i as numbers known now; a problem if it is computed.
   std::optional<llvm::SmallVector<int64_t>> intsIn(size_t i);
   /// Input i as sizes: numbers, or expressions in the call's sizes.
   std::optional<Sizes> sizesIn(size_t i);
   /// The advice about an operand that must be known when compiling.
   std::string toBeKnown(const Operand &x);
-  /// The axes: from the attribute before opset `since`, from input i since then. `given` tells whether there were any.
+  /// The axes: from the attribute before opset `since`, from input i since then. `given`: whether there were any.
   llvm::SmallVector<int64_t> axesOf(llvm::StringRef attribute, size_t i, int64_t since, bool &given);
 
-  /// The same, a problem where one is negative.
+  /// Input i as sizes, none of them negative; else a problem.
   std::optional<Sizes> lengthsIn(size_t i);
-  /// An axis of `rank` axes, counted from the end when negative. A problem when there is no such axis.
+  /// An axis among `rank` axes, counted from the end when negative; a problem if there is no such axis.
   std::optional<int64_t> axis(int64_t axis, int64_t rank);
   std::optional<llvm::SmallVector<int64_t>> axes(llvm::ArrayRef<int64_t> axes, int64_t rank);
 

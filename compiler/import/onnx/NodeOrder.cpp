@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The order of nodes, and their readers.
+// Orders nodes, and finds their readers.
 #include "compiler/import/onnx/NodeOrder.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -15,8 +15,8 @@ void forEachGraph(const onnx::NodeProto &proto, llvm::function_ref<void(const on
   }
 }
 
-/// The names that a node reads, those that its branches take from outside among them. An input left out has none; a
-/// name that a branch gives itself is another one than the same name outside.
+/// Visits the names that a node reads, including those that its branches take from outside. An omitted input has no
+/// name; a name that a branch defines itself differs from the same name outside.
 static void forEachRead(const onnx::NodeProto &proto, llvm::function_ref<void(const std::string &)> visit) {
   for (const std::string &input : proto.input())
     if (!input.empty())
@@ -50,7 +50,7 @@ public:
           producers[output] = i;
   }
 
-  /// Marks what the outputs need.
+  /// Marks the nodes that the outputs need.
   void need(llvm::ArrayRef<std::string> outputs) {
     llvm::SmallVector<int> todo;
     auto mark = [&](const std::string &name) {
@@ -74,7 +74,7 @@ public:
 
 private:
   enum class State : char { unneeded, needed, begun, placed };
-  /// Behind what it reads, as far as that does not wait for it. Chains may be long: this does not call itself.
+  /// Places a node behind those that it reads, except in a cycle. There is no recursion, as chains may be long.
   void place(int first) {
     llvm::SmallVector<int> stack{first};
     while (!stack.empty()) {

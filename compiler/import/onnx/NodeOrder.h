@@ -14,8 +14,8 @@ using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 /// The graphs in a node's attributes.
 void forEachGraph(const onnx::NodeProto &proto, llvm::function_ref<void(const onnx::GraphProto &)> visit);
 
-/// The nodes that `outputs` need, in the file's order but for those that an earlier one reads: a converter may have
-/// appended its casts at the end. Of a cycle one stays ahead of what it reads.
+/// The nodes that `outputs` need, in the file's order except that a node precedes its readers: a converter may have
+/// appended its casts at the end. In a cycle one node stays ahead of what it reads.
 std::vector<const onnx::NodeProto *> orderFor(const Nodes &nodes, llvm::ArrayRef<std::string> outputs);
 
 /// The readers of each name among these nodes; `outputs` are read from outside.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The walk over nodes.
+// Walks over nodes and imports them.
 #include "compiler/import/onnx/Walk.h"
 #include "compiler/import/Limits.h"
 #include "compiler/import/Supplied.h"
@@ -21,12 +21,12 @@ std::string Walk::nameOf(const Scope &scope, const onnx::NodeProto &proto) {
   return scope.prefix + (!proto.name().empty() || proto.output_size() == 0 ? proto.name() : proto.output(0));
 }
 
-/// What tells functions apart.
+/// The key that identifies a function.
 static std::string keyOf(StringRef domain, StringRef name, StringRef overload) {
   return ((domain == "ai.onnx" ? "" : domain) + "\n" + name + "\n" + overload).str();
 }
 
-/// How many initializers of each name a graph has, with those in its nodes.
+/// Counts the initializers of each name in a graph, including the graphs in its nodes.
 static void countInitializers(const onnx::GraphProto &graph, llvm::StringMap<unsigned> &counts) {
   for (const onnx::TensorProto &tensor : graph.initializer())
     ++counts[tensor.name()];
@@ -126,7 +126,7 @@ llvm::Expected<Operand> Walk::lookup(Scope &scope, const std::string &name, cons
       return llvm::handleErrors(source.takeError(), [&](const CompileError &error) {
         return fail(error.code, quote(path) + ": " + error.message);
       });
-    if (initializers.lookup(name) > 1) // of several graphs: the name says of none which it is
+    if (initializers.lookup(name) > 1) // of several graphs: the name does not say which one it is
       source->name.clear();
     else
       lookedUp.emplace_back(name, source->wasRead);
@@ -147,7 +147,7 @@ void Walk::report(const Scope &scope, const onnx::NodeProto &proto, ArrayRef<Ope
     return;
   std::string types;
   for (auto [i, operand] : llvm::enumerate(operands)) {
-    // An input left out, and one that comes from a node that failed itself.
+    // An omitted input, and one that comes from a node that failed itself.
     std::string unknown = proto.input(i).empty() ? "-" : "?";
     types += (types.empty() ? "" : ", ") + (operand ? operand.str() : unknown);
     if (i == 15)
@@ -190,7 +190,7 @@ llvm::Expected<bool> Walk::isTaken(const Scope &scope, const onnx::NodeProto &pr
   return false;
 }
 
-/// The 16-bit float type of all operands that are floats; null if they have another, or several.
+/// The 16-bit float type that all float operands share; null if they have another type, or several.
 static Type shortFloatOf(ArrayRef<Operand> operands) {
   Type all;
   for (const Operand &operand : operands)
@@ -291,8 +291,8 @@ llvm::Error Walk::settle(Emit &emit, Scope &scope, const onnx::NodeProto &proto,
   return llvm::Error::success();
 }
 
-/// Puts the attributes of a call in where the nodes of the function, and of graphs in them, refer to them; one that
-/// neither the caller nor the function gives is left out.
+/// Replaces references to a call's attributes in the function's nodes, and in the graphs in them; an attribute that
+/// neither the caller nor the function gives is dropped.
 static void resolve(onnx::NodeProto &node, const llvm::StringMap<const onnx::AttributeProto *> &given) {
   auto *attributes = node.mutable_attribute();
   for (int i = attributes->size(); i-- > 0;) {

@@ -24,7 +24,7 @@ Opsets opsetsOf(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProt
 /// The names that the nodes of one graph or function see.
 struct Scope {
   const Opsets &opsets;
-  Scope *outer = nullptr;          ///< whose names a branch sees too
+  Scope *outer = nullptr;          ///< a branch sees its names, too
   std::string prefix;              ///< of its nodes' names, in messages
   llvm::StringMap<Operand> values; ///< nothing: the result of a node that failed
   llvm::StringMap<const onnx::TensorProto *> initializers;
