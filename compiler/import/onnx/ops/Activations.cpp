@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of activations that are several pointwise ops.
+// Import of activations that consist of several pointwise ops.
 #include "compiler/import/onnx/ops/Ops.h"
 
 #include <limits>
@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace tutti {
 
-/// f where x > 0 does not hold, else x; a NaN goes to f.
+/// x where x > 0, else f; a NaN goes to f.
 static Operand abovePositive(Emit &e, const Operand &x, const Operand &f) {
   return e.select(e.compare<GreaterOp>(x, e.scalar(0, x)), x, f);
 }

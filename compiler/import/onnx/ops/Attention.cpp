@@ -29,7 +29,7 @@ static Operand biasWhere(Emit &e, const Operand &allowed, const Operand &like) {
   return e.select(allowed, e.scalar(0, like), e.scalar(-infinity, like));
 }
 
-/// The mask of input 3 as a bias; keys behind its end may not be looked at.
+/// The mask of input 3 as a bias; keys past the mask's end are masked.
 static Operand maskOf(Node &n, const Operand &q, int64_t keys) {
   Emit &e = n.emit;
   Operand mask = n.in(3);
@@ -49,8 +49,8 @@ static Operand maskOf(Node &n, const Operand &q, int64_t keys) {
   return isBool ? biasWhere(e, mask, q) : e.cast(mask, q.element());
 }
 
-/// What to add to the scores: the sum of the mask given and of what causality, windows and padded keys leave; nothing
-/// where all queries look at all keys. `past`: keys before the first query.
+/// The bias of the scores: the sum of the given mask and of causality, windows and padded keys; nothing if all queries
+/// see all keys. `past`: keys before the first query.
 static Operand biasOf(Node &n, const Operand &q, int64_t keys, int64_t past) {
   Emit &e = n.emit;
   int64_t rows = q.sizes()[2].getFixed();
@@ -66,7 +66,7 @@ static Operand biasOf(Node &n, const Operand &q, int64_t keys, int64_t past) {
     add(maskOf(n, q, keys));
   if (!causal && left < 0 && right < 0 && !n.has(6))
     return sum;
-  // Where a query stands among the keys, and how far behind it a key is.
+  // A query's place among the keys, and a key's distance behind it.
   Operand place = counted(e, rows, {Size(rows), Size(1)}), key = counted(e, keys, {Size(1), Size(keys)}), valid;
   if (n.has(6)) {
     valid = e.cast(e.reshape(n.in(6), {q.sizes()[0], Size(1), Size(1), Size(1)}), place ? place.element() : Type());
@@ -87,7 +87,7 @@ static Operand biasOf(Node &n, const Operand &q, int64_t keys, int64_t past) {
   return sum;
 }
 
-/// Whether it is known that no row of a bias is -inf alone.
+/// Whether it is known that no row of a bias is -inf throughout.
 static bool everyRowSees(Emit &e, const Operand &bias) {
   if (!bias)
     return true;
@@ -102,8 +102,8 @@ static bool everyRowSees(Emit &e, const Operand &bias) {
   return true;
 }
 
-/// e^(x - max) / sum along the last axis of the scores, which have the bias in them; 0 in rows whose bias is -inf
-/// alone.
+/// e^(x - max) / sum along the last axis of the scores, which include the bias; 0 in rows whose bias is -inf
+/// throughout.
 static Operand weightsOf(Emit &e, const Operand &scores, const Operand &bias) {
   if (!scores)
     return Operand();
@@ -127,7 +127,7 @@ struct Heads {
 };
 } // namespace
 
-/// Inputs 0 to 2 with their heads apart; nothing, and a problem, where they do not go together.
+/// Inputs 0 to 2 split into heads; nothing, and a problem, if they do not match.
 static std::optional<Heads> headsOf(Node &n, int64_t mode) {
   Emit &e = n.emit;
   Heads heads{n.in(0), n.in(1), n.in(2)};
@@ -151,7 +151,7 @@ static std::optional<Heads> headsOf(Node &n, int64_t mode) {
   return q && k && v ? std::optional(heads) : std::nullopt;
 }
 
-/// Puts past keys and values, inputs 4 and 5, before those of this call; false, and a problem, where they do not fit.
+/// Puts past keys and values, inputs 4 and 5, before those of this call; false, and a problem, if they do not fit.
 static bool joinPast(Node &n, Heads &heads) {
   Emit &e = n.emit;
   Operand keys = n.in(4), values = n.in(5);
@@ -166,7 +166,7 @@ static bool joinPast(Node &n, Heads &heads) {
   return heads.k && heads.v;
 }
 
-/// Whether the sizes that scores are made of are known, and every head of keys has its queries and its values.
+/// Whether the sizes that the scores need are known, and every head of keys has queries and values.
 static bool areWhole(Emit &e, const Heads &heads) {
   const auto &[q, k, v, past] = heads;
   if (!e.isKnown(q, 2, "attends from") || !e.isKnown(k, 2, "attends to") || !e.isKnown(q, 1, "takes heads along") ||
@@ -180,7 +180,7 @@ static bool areWhole(Emit &e, const Heads &heads) {
   return false;
 }
 
-/// Heads that share one of y are further rows of one product.
+/// Heads of x that share one of y become further rows of one product.
 Operand multiplyHeads(Emit &e, const Operand &x, const Operand &y) {
   if (!x || !y)
     return Operand();
@@ -192,7 +192,7 @@ Operand multiplyHeads(Emit &e, const Operand &x, const Operand &y) {
 
 Operand joinHeads(Emit &e, const Operand &x) { return e.flattenFrom(e.transpose(x, {0, 2, 1, 3}), 2); }
 
-/// A root of the scale goes to each, as the op is defined, and as exporters spell it.
+/// q and k each get the root of the scale, as the op is defined and as exporters spell it.
 Operand attentionScores(Emit &e, const Operand &q, const Operand &k, double scale) {
   Operand keys = e.transpose(k, {0, 1, 3, 2});
   if (!(scale >= 0))
@@ -201,7 +201,7 @@ Operand attentionScores(Emit &e, const Operand &q, const Operand &k, double scal
   return multiplyHeads(e, queries, e.mul(keys, e.scalar(std::sqrt(scale), keys)));
 }
 
-/// softmax(q k^T scale + bias) v for each head. It is all in float32 at least, and rounded once.
+/// softmax(q k^T scale + bias) v for each head, computed in float32 at least, and rounded once.
 void importAttention(Node &n) {
   Emit &e = n.emit;
   int64_t mode = n.intAttr("qk_matmul_output_mode", 0), precision = n.intAttr("softmax_precision", 1);

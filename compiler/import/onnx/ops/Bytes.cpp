@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products of matrices of bytes: by words of four bytes where one is a weight, else in float32, to the same bits.
+// Products of matrices of bytes: by words of four bytes if one is a weight, else in float32, with the same bits.
 #include "compiler/import/onnx/ops/Quantized.h"
 
 using namespace mlir;
@@ -8,13 +8,13 @@ namespace tutti {
 
 namespace {
 
-/// A weight of bytes [K, N] as what multiplies takes it: signed bytes, from 128 less where they are unsigned, four
-/// neighbours along K a word, zeros behind the last; and what zero points add to each column's sum.
+/// A weight of bytes [K, N] in the form that is multiplied: signed bytes (unsigned ones minus 128), four neighbours
+/// along K to a word, padded with zeros; and what the zero points add to each column's sum.
 struct ByteWeight {
   HostTensor words, sums;
 };
 
-/// `zero`: of all bytes, or one a column, or nothing. Sums are of bytes less their zero points.
+/// `zero`: one for all bytes, one per column, or nothing. Sums are of bytes minus their zero points.
 std::optional<ByteWeight> byteWeight(Emit &e, const Operand &b, int64_t less, const std::optional<HostTensor> &zero) {
   std::optional<HostTensor> bytes = e.elementsOf(b);
   if (!bytes)
@@ -35,7 +35,7 @@ std::optional<ByteWeight> byteWeight(Emit &e, const Operand &b, int64_t less, co
   return weight;
 }
 
-/// Unsigned bytes, as int32, four neighbours along the last axis a word.
+/// Unsigned bytes, as int32 words of four neighbours along the last axis.
 Operand wordsOf(Emit &e, Operand bytes) {
   int64_t last = bytes.rank() - 1, length = bytes.sizes()[last].getFixed();
   if (int64_t rest = llvm::alignTo(length, 4) - length) {
@@ -50,8 +50,8 @@ Operand wordsOf(Emit &e, Operand bytes) {
   return words;
 }
 
-/// The sum of (a - p)(b - q), from that of u s with u = a + (0 or 128) unsigned and s = b - (0 or 128) signed: of the
-/// zero points p' of u and q' of s it is sum u s - p' sum (s - q') - q' sum u.
+/// The sum of (a - p)(b - q), computed from the sum of u s with u = a + (0 or 128) unsigned and s = b - (0 or 128)
+/// signed. With the zero points p' of u and q' of s it is sum u s - p' sum (s - q') - q' sum u.
 Operand multiplyWords(Emit &e, const Operand &a, const Operand &p, const Operand &b, const Operand &q) {
   Type word = IntegerType::get(&e.context, 32);
   int64_t more = a.element().isUnsignedInteger() ? 0 : 128, less = b.element().isUnsignedInteger() ? 128 : 0;
@@ -90,7 +90,8 @@ Operand multiplyWords(Emit &e, const Operand &a, const Operand &p, const Operand
   return sum;
 }
 
-/// In float32, of parts whose sums it holds exactly; of many parts in float64, which holds those of all.
+/// Multiplies in float32, in parts whose sums it represents exactly; many parts are added in float64, which represents
+/// all.
 Operand multiplyFloats(Emit &e, const Operand &a, const Operand &zeroA, const Operand &b, const Operand &zeroB) {
   Operand left = shifted(e, a, zeroA), right = shifted(e, b, zeroB), sum;
   if (!left || !right)
@@ -103,7 +104,7 @@ Operand multiplyFloats(Emit &e, const Operand &a, const Operand &zeroA, const Op
     return e.cast(sum, IntegerType::get(&e.context, 32));
   }
   int64_t from = 0;
-  do { // of no terms, too
+  do { // once even without terms
     int64_t count = std::min(exactProducts, length - from);
     Operand part = multiplyMatrices(e, e.part(left, last, from, count), e.part(right, first, from, count));
     part = e.cast(part, IntegerType::get(&e.context, 32));
@@ -113,7 +114,7 @@ Operand multiplyFloats(Emit &e, const Operand &a, const Operand &zeroA, const Op
   return sum;
 }
 
-/// Whether all of a zero point is 0, here and in the other members.
+/// Whether a zero point is 0 throughout, here and in the other members.
 bool isZero(Emit &e, const Operand &zero) {
   if (e.keepsNumbers || !zero.isConstant())
     return false;
@@ -133,7 +134,7 @@ Operand multiplyBytes(Emit &e, const Operand &a, const Operand &zeroA, const Ope
     return Operand();
   if (b.sizes()[first] != a.sizes()[last])
     return e.malformed("a product of " + a.str() + " and " + b.str());
-  // Most are zero, and cost nothing then.
+  // Most zero points are 0 and then cost nothing.
   Operand p = zeroA && !isZero(e, zeroA) ? zeroA : Operand(), q = zeroB && !isZero(e, zeroB) ? zeroB : Operand();
   bool isLayer = a.rank() >= 2 && !a.isConstant() && b.isConstant() && b.rank() == 2 && (!q || q.isConstant()) &&
                  a.sizes()[last] != Size(0);
@@ -143,7 +144,7 @@ Operand multiplyBytes(Emit &e, const Operand &a, const Operand &zeroA, const Ope
 std::optional<Operand> multiplyQuantized(Emit &e, const Operand &a, const Operand &b, bool transposed) {
   const Quantized *left = e.quantized(a), *right = e.quantized(b);
   auto isByte = [](const Operand &x) { return x.element().getIntOrFloatBitWidth() == 8; };
-  // One number for all of a tensor, or one a column.
+  // One number for the whole tensor, or one per column.
   auto isSingle = [](const Operand &x) { return !x || x.rank() == 0 || (x.rank() == 1 && x.sizes()[0] == Size(1)); };
   if (!left || !right || !isByte(left->numbers) || !isByte(right->numbers) || left->numbers.isConstant() ||
       !right->numbers.isConstant() || a.rank() < 2 || b.rank() != 2 || !isSingle(left->scale) || !isSingle(left->zero))
@@ -151,7 +152,7 @@ std::optional<Operand> multiplyQuantized(Emit &e, const Operand &a, const Operan
   for (const Operand &x : {right->scale, right->zero})
     if (!isSingle(x) && (x.rank() != 1 || (right->axis + 2) % 2 != (transposed ? 0 : 1)))
       return std::nullopt;
-  // A product of integers is modulo 2^32; this one is of floats.
+  // A product of integers wraps modulo 2^32; this one is defined on floats.
   constexpr int64_t mostTerms = (int64_t(1) << 31) / (255 * 255);
   if (Size terms = a.sizes().back(); terms.isFixed() && terms.getFixed() > mostTerms)
     return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of constants and of shapes, which are constants but for the call's sizes.
+// Import of constants and of shapes, which are constants except for the call's sizes.
 #include "compiler/import/onnx/ops/Ops.h"
 
 using namespace mlir;
@@ -48,7 +48,7 @@ void importConstantOfShape(Node &n) {
   n.set(0, n.emit.broadcast(n.emit.reshape(value, {}), *sizes));
 }
 
-/// The sizes of axes [start, end), both from opset 15 on, negative ones from the end, brought into the rank.
+/// The sizes of axes [start, end), both given from opset 15 on; negative ones count from the end, and both are clamped.
 void importShape(Node &n) {
   Operand x = n.in(0);
   if (!x)

@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace tutti {
 
-/// Row label b for one row axis, s (and batch labels b, h, ...) for more; k is summed over.
+/// Labels: b for a single row axis, s (and batch labels b, h, ...) for more; k is summed over.
 Operand multiplyMatrices(Emit &e, const Operand &a, const Operand &b) {
   if (!a || !b)
     return Operand();
@@ -17,7 +17,7 @@ Operand multiplyMatrices(Emit &e, const Operand &a, const Operand &b) {
     return e.malformed("a scalar operand");
   if (batches > int64_t(batchLabels.size()))
     return e.unsupported("tensors of rank " + Twine(std::max(left.size(), right.size())));
-  // A matrix of weights times columns of their own is rows times that matrix, transposed.
+  // A weight matrix times single columns becomes rows times the transposed matrix.
   if (a.isConstant() && b.isValue() && left.size() == 2 && right.size() >= 2 && right.back() == Size(1)) {
     std::string rows = (batchLabels.take_front(right.size() - 2)).str();
     Operand x = e.reshape(b, Sizes(ArrayRef(right).drop_back()));
@@ -28,7 +28,7 @@ Operand multiplyMatrices(Emit &e, const Operand &a, const Operand &b) {
     column.push_back(Size(1));
     return e.reshape(y, column);
   }
-  // Batch axes align at their ends; one of length 1 against a longer one is left out of its operand.
+  // Batch axes align at their ends; an axis of length 1 that meets a longer one is dropped from its operand.
   std::string lhs, rhs, result;
   SmallVector<int64_t> dropLeft, dropRight;
   Sizes full;
@@ -69,7 +69,7 @@ void importMatMul(Node &n) {
   n.set(0, y ? *y : multiplyMatrices(n.emit, a, b));
 }
 
-/// y = alpha a b + beta c, a and b transposed where asked.
+/// y = alpha a b + beta c, where a and b may be transposed.
 void importGemm(Node &n) {
   Emit &e = n.emit;
   Operand a = n.in(0), b = n.in(1);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of transposed convolutions, as products of windows, or of each element and sums of what lands at one place.
+// Import of transposed convolutions, as products of windows, or as products of each element, summed where they land.
 #include "compiler/import/onnx/ops/Spreads.h"
 
 using namespace mlir;
 
 namespace tutti {
-/// The product of each element of the image with each weight, (rows, image weights, channels made). `weights`: how many
-/// of them an element has.
+/// The product of each element of the image with each weight, (rows, image weights, channels made). `weights`: the
+/// number of weights per element.
 static Operand productsOf(Emit &e, const Operand &x, const Operand &w, int64_t groups, const Size &weights) {
   Operand image = channelsLast(e, x);
   if (!image)
@@ -17,12 +17,12 @@ static Operand productsOf(Emit &e, const Operand &x, const Operand &w, int64_t g
   std::optional<Size> all = elements.times(weights);
   if (!all)
     return e.malformed("more elements than there are numbers");
-  // As (group, taken, weights, made in the group).
+  // Reorders w to (group, taken, weights, made in the group).
   Operand factors = e.transpose(e.reshape(w, {Size(groups), taken, each, weights}), {0, 1, 3, 2});
   Operand y;
   if (groups == 1) {
     y = e.contract(image, e.reshape(factors, {taken, columns}), "bsk,kn->bsn");
-  } else if (taken == Size(1) && each == Size(1)) { // each channel by itself
+  } else if (taken == Size(1) && each == Size(1)) { // each channel separately
     Operand own = e.reshape(e.transpose(factors, {2, 0, 1, 3}), {weights, made});
     y = e.mul(e.reshape(image, {batch, elements, Size(1), made}), own);
   } else {
@@ -34,8 +34,7 @@ static Operand productsOf(Emit &e, const Operand &x, const Operand &w, int64_t g
   return y ? e.reshape(y, {batch, *all, made}) : y;
 }
 
-/// Products that lie side by side, the weights of an element beside each other, in their places: as (rows, made, a, b
-/// ...).
+/// Puts products whose landings tile the result into their places: (rows, made, a, b ...).
 static Operand laidOut(Emit &e, const Operand &products, ArrayRef<Spread> spreads) {
   Sizes apart = {products.sizes().front()}, together = {apart.front(), products.sizes().back()};
   size_t axes = spreads.size();
@@ -51,7 +50,7 @@ static Operand laidOut(Emit &e, const Operand &products, ArrayRef<Spread> spread
   return e.reshape(e.transpose(e.reshape(products, apart), order), together);
 }
 
-/// As many products as there are places of a step.
+/// The number of places of a step, with one product each.
 static int64_t placesOfStep(ArrayRef<StepsAlong> steps) {
   int64_t count = 1;
   for (const StepsAlong &each : steps)
@@ -59,8 +58,8 @@ static int64_t placesOfStep(ArrayRef<StepsAlong> steps) {
   return count;
 }
 
-/// All places of a step as columns of one product: zeros where a place has no weight for an element. As (rows, windows,
-/// places of a step made).
+/// Computes all places of a step as columns of one product, with zeros where a place has no weight for an element:
+/// (rows, windows, places of a step made).
 static Operand columnsTogether(Emit &e, const Operand &image, Operand w, ArrayRef<StepsAlong> steps) {
   size_t axes = steps.size();
   Sizes apart{w.sizes()[0], w.sizes()[1]};
@@ -85,7 +84,7 @@ static Operand columnsTogether(Emit &e, const Operand &image, Operand w, ArrayRe
                     "bsk,kn->bsn");
 }
 
-/// The same, each place of a step by itself. Nothing where one cannot be.
+/// The same with a product for each place of a step. Nothing if a place cannot have one.
 static std::optional<Operand> columnsByPlace(Emit &e, const Operand &image, const Operand &w,
                                              ArrayRef<StepsAlong> steps) {
   SmallVector<SmallVector<StepsAlong::Place>> places;
@@ -116,7 +115,7 @@ static std::optional<Operand> columnsByPlace(Emit &e, const Operand &image, cons
   return e.concat(columns, 2);
 }
 
-/// Columns (rows, windows, places of a step made) in the order of the image: (rows, image, made).
+/// Reorders columns (rows, windows, places of a step made) into the order of the image: (rows, image, made).
 static Operand inOrderOfImage(Emit &e, Operand columns, ArrayRef<StepsAlong> steps, const Size &made) {
   // (rows, windows along a, b ..., places of a step along a, b ..., made)
   size_t axes = steps.size();
@@ -140,7 +139,7 @@ static Operand inOrderOfImage(Emit &e, Operand columns, ArrayRef<StepsAlong> ste
   return y ? e.reshape(y, {batch, image, made}) : y;
 }
 
-/// (rows, image, made) by steps, with the bias, of one group among so many.
+/// The result by steps, with the bias, (rows, image, made), for one group of `groups`.
 static Operand productOfSteps(Node &n, const Operand &x, const Operand &w, const Operand &bias,
                               ArrayRef<StepsAlong> steps, int64_t groups) {
   Emit &e = n.emit;
@@ -152,7 +151,7 @@ static Operand productOfSteps(Node &n, const Operand &x, const Operand &w, const
   }
   if (!countsOf(n, along))
     return Operand();
-  // Columns of one place that fill no vector are better off beside those of others.
+  // A place with too few columns to fill a vector is better computed together with the others.
   constexpr double mostWaste = 1.25;
   constexpr int64_t fewestColumns = 12;
   Size made = w.sizes()[1];
@@ -168,7 +167,7 @@ static Operand productOfSteps(Node &n, const Operand &x, const Operand &w, const
   return y ? inOrderOfImage(e, y, steps, made) : y;
 }
 
-/// The same, each group by itself.
+/// The same for all groups, one by one.
 static Operand productsOfSteps(Node &n, const Convolution &c, ArrayRef<StepsAlong> steps) {
   Emit &e = n.emit;
   if (c.groups == 1)
@@ -181,7 +180,8 @@ static Operand productsOfSteps(Node &n, const Convolution &c, ArrayRef<StepsAlon
   return e.concat(parts, 2);
 }
 
-/// The weights (channels, made in a group, a, b ...) as a convolution has them, (made, channels of a group, a, b ...).
+/// Reorders the weights (channels, made in a group, a, b ...) to a convolution's, (made, channels of a group, a, b
+/// ...).
 static Operand turnedAround(Emit &e, Operand w, int64_t groups) {
   Sizes of = w.sizes();
   for (int64_t axis = 2; w && axis < int64_t(of.size()); ++axis)
@@ -195,7 +195,7 @@ static Operand turnedAround(Emit &e, Operand w, int64_t groups) {
   return e.reshape(e.transpose(e.reshape(w, apart), order), together);
 }
 
-/// What a transposed convolution makes, (rows, image, made), from sums of what lands at each place, with the bias.
+/// The result (rows, image, made) as sums of the products that land at each place, with the bias.
 static Operand sumOfLandings(Node &n, const Convolution &c, ArrayRef<Spread> spreads, const Size &weights) {
   Emit &e = n.emit;
   Counts counts;
@@ -207,8 +207,8 @@ static Operand sumOfLandings(Node &n, const Convolution &c, ArrayRef<Spread> spr
   return withBias(e, e.reduce(ReduceKind::sum, landed, {2}, Axes::drop), c.bias);
 }
 
-/// Whether at steps of one products and what lands at each place are sooner had than windows, which reach beyond a
-/// small image: a sum of what has landed takes as long as so many terms.
+/// Whether, with a stride of one, products that land are faster than windows, which reach beyond a small image: adding
+/// what has landed costs as much as so many terms.
 static bool landSooner(ArrayRef<Spread> spreads, int64_t channels) {
   constexpr double termsOfLanding = 8;
   double elements = 1, places = 1, terms = double(channels), landed = 1;
@@ -221,13 +221,13 @@ static bool landSooner(ArrayRef<Spread> spreads, int64_t channels) {
   return elements * terms + places * landed * termsOfLanding < places * terms;
 }
 
-/// What a transposed convolution makes, as (rows, made, a, b ...).
+/// The result of a transposed convolution, (rows, made, a, b ...).
 static Operand convolvedBack(Node &n, const Convolution &c, ArrayRef<Spread> spreads) {
   Emit &e = n.emit;
   Sizes image;
   for (const Spread &along : spreads)
     image.push_back(Size(along.count));
-  // Weights that do not overlap are a product of each element as they are.
+  // If weights do not overlap, each element's products are the result as they are.
   bool overlap = llvm::any_of(spreads, [](const Spread &along) { return along.overlap(); }) &&
                  !landSooner(spreads, c.kernel[0] / c.groups);
   auto steps = overlap ? stepsOf(spreads) : std::nullopt;
@@ -244,7 +244,7 @@ static Operand convolvedBack(Node &n, const Convolution &c, ArrayRef<Spread> spr
        isOne = llvm::all_of(spreads, [](const Spread &along) { return along.size == 1; });
   if (tile && isOne)
     return channelsFirst(e, withBias(e, productsOf(e, c.x, c.w, c.groups, weights), c.bias), image);
-  // Of several channels they are turned twice as fast: to lines of all channels, and these to the front.
+  // Several channels are turned twice as fast in two steps: to lines of all channels, then these to the front.
   if (tile && c.kernel[1] * c.groups == 1) {
     Operand products = withBias(e, productsOf(e, c.x, c.w, c.groups, weights), c.bias);
     return products ? laidOut(e, products, spreads) : products;
@@ -252,7 +252,7 @@ static Operand convolvedBack(Node &n, const Convolution &c, ArrayRef<Spread> spr
   return channelsFirst(e, sumOfLandings(n, c, spreads, weights), image);
 }
 
-/// False, and a problem, where the channels of x, of the weights and of the bias do not fit each other.
+/// False, and a problem, if the channels of x, of the weights and of the bias do not match.
 static bool fitsBack(Emit &e, const Convolution &c) {
   int64_t taken = c.kernel[0], each = c.kernel[1];
   std::optional<Size> made = Size(each).times(Size(c.groups));
@@ -277,7 +277,7 @@ void importConvTranspose(Node &n) {
   std::optional<SmallVector<Spread>> spreads = spreadsOf(n, c.x, ArrayRef(c.kernel).drop_front(2));
   if (!spreads)
     return;
-  // Of one element each weight lands at a place of its own; what lands outside is not multiplied.
+  // Along an axis of one element each weight lands at its own place; weights that land outside are dropped.
   for (auto [i, along] : llvm::enumerate(*spreads))
     if (along.isOfOne()) {
       c.w = e.part(c.w, 2 + i, along.before, along.count);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of convolutions, as products of windows that an image is split into, or that overlap or leave it.
+// Import of convolutions, as products of windows that split the image, or that overlap or leave it.
 #include "compiler/import/onnx/ops/Windows.h"
 
 using namespace mlir;
 
 namespace tutti {
 
-/// Terms of a sum that is written out. More do not fit the registers of a CUDA thread.
+/// The most terms of a sum that is written out: more do not fit a CUDA thread's registers.
 constexpr int64_t mostSummed = 64;
 
-/// For each channel that is made, the t-th one of its group, as (rows, image, channels).
+/// For each output channel the t-th input channel of its group, as (rows, image, channels).
 static Operand channelsOfGroups(Emit &e, const Operand &x, int64_t groups, int64_t t, const Size &made) {
   Operand last = channelsLast(e, x);
   if (!last || (x.sizes()[1] == Size(groups) && made == Size(groups)))
@@ -20,8 +20,8 @@ static Operand channelsOfGroups(Emit &e, const Operand &x, int64_t groups, int64
   return e.reshape(e.broadcast(own, {sizes[0], sizes[1], Size(groups), each}), {sizes[0], sizes[1], made});
 }
 
-/// Each channel is summed by itself: one element of all windows after the other, which are parts of an image with its
-/// margin, so that channels lie side by side in vectors. As (rows, a, b ..., channels).
+/// Sums each channel by itself, one element of all windows after the other. These are parts of an image with its
+/// margin, so channels lie side by side in vectors. The result is (rows, a, b ..., channels).
 static Operand sumOfChannels(Emit &e, const Operand &x, const Operand &w, int64_t groups, ArrayRef<WindowAxis> inside,
                              ArrayRef<WindowAxis> margin, const Counts &counts) {
   Size made = w.sizes()[0], taken = w.sizes()[1];
@@ -42,15 +42,15 @@ static Operand sumOfChannels(Emit &e, const Operand &x, const Operand &w, int64_
 }
 
 /// Whether each channel is summed by itself, and channels are so few that lines of the image fill vectors better: up to
-/// three, and up to eight that need no turning for it.
+/// three, or up to eight if that avoids turning the image.
 static bool isSummedAlongLines(const Operand &x, ArrayRef<int64_t> weights, int64_t groups, ArrayRef<Windows> windows) {
-  constexpr int64_t shortLine = 8, mostTerms = 32; // of more, several seconds to compile
+  constexpr int64_t shortLine = 8, mostTerms = 32; // more take several seconds to compile
   int64_t terms = llvm::product_of(weights.drop_front(2));
   return groups == weights[0] && weights[1] == 1 && groups <= (liesTurned(x) ? 3 : 8) &&
          windows.back().count >= shortLine && terms > 0 && terms <= mostTerms;
 }
 
-/// The same along the lines of the image as it lies: as (rows, channels, a, b ...).
+/// The same along lines of the image as it lies; the result is (rows, channels, a, b ...).
 static Operand sumAlongLines(Emit &e, Operand x, const Operand &w, ArrayRef<Windows> windows) {
   int64_t elements = 1;
   SmallVector<WindowAxis> axes(windows.begin(), windows.end());
@@ -58,7 +58,7 @@ static Operand sumAlongLines(Emit &e, Operand x, const Operand &w, ArrayRef<Wind
     x = x ? paddedFor(e, x, 2 + axis, along, e.scalar(0, x)) : x;
     elements *= along.length;
   }
-  Sizes each(windows.size() + 1, Size(1)); // a factor for each channel
+  Sizes each(windows.size() + 1, Size(1)); // one factor per channel
   each.front() = w.sizes().front();
   Operand factors = e.reshape(w, {each.front(), Size(elements)}), y;
   for (int64_t i = 0; x && i < elements; ++i) {
@@ -68,7 +68,8 @@ static Operand sumAlongLines(Emit &e, Operand x, const Operand &w, ArrayRef<Wind
   return y;
 }
 
-/// Each window, with all channels, is a row that the weights multiply: as (rows, windows, channels).
+/// Gathers each window, with all channels, as a row that is multiplied by the weights; the result is (rows, windows,
+/// channels).
 static Operand productOfGathered(Node &n, const Operand &x, const Operand &w, ArrayRef<Windows> windows, int64_t count,
                                  int64_t groups) {
   Emit &e = n.emit;
@@ -80,7 +81,7 @@ static Operand productOfGathered(Node &n, const Operand &x, const Operand &w, Ar
   Size each(groups ? made.getFixed() / groups : 0), terms = *elements.times(taken);
   Operand weights = e.reshape(w, {Size(groups), each, taken, elements});
   SmallVector<WindowAxis> axes(windows.begin(), windows.end()), inside(axes);
-  // Of many groups that make a few channels each, products would leave most of a vector empty.
+  // With many groups of few output channels each, products would leave most of a vector empty.
   bool alone = taken == Size(1) && each == Size(1), narrow = groups >= 8 && each.getFixed() < 8;
   if ((alone || narrow) && terms.getFixed() > 0 && terms.getFixed() <= mostSummed)
     if (std::optional<SmallVector<WindowAxis>> margin = takeMargin(inside))
@@ -89,7 +90,7 @@ static Operand productOfGathered(Node &n, const Operand &x, const Operand &w, Ar
     Operand columns = e.reshape(e.transpose(weights, {0, 3, 2, 1}), {terms, each});
     return e.contract(e.windows(channelsLast(e, x), axes), columns, "bsk,kn->bsn");
   }
-  if (groups <= mostProducts && !alone) { // each is a convolution of its own
+  if (groups <= mostProducts && !alone) { // each group is a convolution of its own
     std::vector<Operand> parts;
     for (int64_t group = 0; group < groups; ++group) {
       Operand own = e.part(x, 1, group * taken.getFixed(), taken.getFixed()), part = e.part(weights, 0, group, 1);
@@ -114,7 +115,7 @@ static Operand productOfGathered(Node &n, const Operand &x, const Operand &w, Ar
   return y ? e.reshape(y, {batch, Size(count), made}) : y;
 }
 
-/// The same of an image that can be split into windows; of a single one as (rows, channels).
+/// The same for an image that can be split into windows; with a single window the result is (rows, channels).
 static Operand productOfSplit(Node &n, const Operand &x, const Operand &w, ArrayRef<Windows> windows, int64_t count,
                               int64_t groups) {
   Emit &e = n.emit;

@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace tutti {
 
-/// start, start + delta, ... up to the limit, which is not reached, in the type's own arithmetic.
+/// start, start + delta, ... before the limit, in the type's own arithmetic.
 void importRange(Node &n) {
   SmallVector<Operand, 3> given{n.in(0), n.in(1), n.in(2)};
   if (n.emit.failed() || llvm::any_of(given, [](const Operand &x) { return !x; }))
@@ -58,7 +58,7 @@ void importRange(Node &n) {
   if (!n.emit.affords(length))
     return;
   HostTensor result = HostTensor::zeros(element, {length});
-  // Of 16-bit floats `wide` is what steps are computed in, before opset 27 the type itself.
+  // 16-bit floats compute their steps in `wide`, which before opset 27 is the type itself.
   Type wide = element;
   if (n.opset >= 27)
     if (Type stash = n.elementAttr("stash_type", Float32Type::get(&n.emit.context)); isFloat && isShortFloat(element))
@@ -77,7 +77,7 @@ void importRange(Node &n) {
   n.set(0, Operand(computedSource(result)));
 }
 
-/// The lengths of the last two axes, which have to be fixed.
+/// The lengths of the last two axes, which must be fixed.
 static std::optional<std::pair<int64_t, int64_t>> matrixOf(Node &n, const Operand &x) {
   Sizes sizes = x.sizes();
   if (sizes.size() < 2) {
@@ -181,7 +181,7 @@ void importOneHot(Node &n) {
   n.set(0, e.select(hits, e.reshape(e.part(values, 0, 1, 1), {}), e.reshape(e.part(values, 0, 0, 1), {})));
 }
 
-/// Of a constant: its distinct elements, where each is first, which of them each element is, and how often each occurs.
+/// For a constant: its distinct elements, the first place of each, each element's index among them, and their counts.
 void importUnique(Node &n) {
   Operand x = n.in(0);
   bool sorted = n.intAttr("sorted", 1) != 0;
@@ -203,7 +203,7 @@ void importUnique(Node &n) {
     return;
   HostTensor host = inOrder(readForProgram(x.constant()));
   int64_t count = host.count();
-  // As NumPy has it: NaN is behind all numbers, and one element however often it occurs.
+  // As in NumPy, NaN sorts behind all numbers and counts as one element.
   auto less = [&](int64_t a, int64_t b) {
     if (!host.isFloat())
       return host.ints[a] < host.ints[b];

@@ -54,11 +54,11 @@ private:
   Emit &e;
   std::vector<Term> terms;
   SmallVector<int> result;
-  std::map<int, size_t> lastWith; ///< of each label the last term that has it
+  std::map<int, size_t> lastWith; ///< by label, the last term that has it
 
   bool malformed(const Twine &why) { return e.malformed(why), false; }
 
-  /// One side of a comma as labels; `extra` axes stand for an ellipsis.
+  /// The labels of one operand in the equation; `extra` axes stand for an ellipsis.
   bool labelsOf(StringRef text, int64_t extra, SmallVectorImpl<int> &labels) {
     bool dots = false;
     for (size_t i = 0; i < text.size(); ++i) {
@@ -98,7 +98,7 @@ private:
     if (equation.contains("->")) {
       if (!labelsOf(output, widest, result))
         return false;
-    } else { // the axes of the ellipsis, then what occurs once, in the order of the alphabet
+    } else { // the axes of the ellipsis, then the labels that occur once, in alphabetical order
       for (int64_t axis = widest; axis-- > 0;)
         result.push_back(256 + int(axis));
       for (int letter = 'A'; letter <= 'z'; ++letter)
@@ -113,7 +113,7 @@ private:
     return true;
   }
 
-  /// Of axes with one label their diagonal: each n + 1st element of them as one axis.
+  /// Replaces axes with one label by their diagonal: every n + 1st element of both as one axis.
   bool diagonals(Term &term) {
     for (size_t i = 0; i < term.labels.size(); ++i)
       for (size_t j = i + 1; j < term.labels.size();) {
@@ -139,7 +139,7 @@ private:
     return true;
   }
 
-  /// Axes of length 1 that meet longer ones broadcast: they are left out of their operand.
+  /// Drops axes of length 1 that broadcast to longer ones from their operand.
   void leaveOutUnits() {
     std::set<int> longer;
     for (const Term &term : terms)
@@ -163,13 +163,13 @@ private:
     return llvm::is_contained(result, label) || (last != lastWith.end() && last->second >= later);
   }
 
-  /// Sums over what neither the result, nor a term from `later` on, nor `other` has.
+  /// Sums over labels that occur neither in the result, nor in a term from `later` on, nor in `other`.
   void sumAlone(Term &term, size_t later, const Term *other = nullptr) {
     SmallVector<int64_t> axes;
     SmallVector<int> left;
     for (auto [axis, label] : llvm::enumerate(term.labels)) {
       bool isOthers = other && llvm::is_contained(other->labels, label);
-      // Of a term itself, what comes after it.
+      // For a term itself only later terms count.
       size_t from = other ? later + 1 : later;
       if (isOthers || isWanted(label, from))
         left.push_back(label);
@@ -190,8 +190,8 @@ private:
     return e.transpose(term.x, permutation);
   }
 
-  /// The sum over the labels that nobody wants any more of a product of two. A constant is the right operand, so that
-  /// it can be a weight.
+  /// Multiplies two terms and sums over the labels that are no longer needed. A constant becomes the right operand, so
+  /// that it can be a weight.
   Term contract(Term a, Term b, size_t later) {
     if (a.x.isConstant() && !b.x.isConstant())
       std::swap(a, b);
@@ -205,7 +205,7 @@ private:
         onlyB.push_back(label);
     if (b.x.isConstant() && both.empty() && !summed.empty() && !onlyB.empty() && !onlyA.empty())
       return multiply(a, b, summed, onlyA, onlyB);
-    // A constant lies once and for all as products read one.
+    // A constant gets, once and for all, the axis order that products read.
     if (b.x.isConstant()) {
       SmallVector<int> lies(both);
       llvm::append_range(lies, summed);
@@ -236,7 +236,7 @@ private:
     return {e.contract(a.x, b.x, spec), product};
   }
 
-  /// Rows times a matrix, spelled as MatMul's are.
+  /// Multiplies rows by a matrix, with the labels of MatMul.
   Term multiply(const Term &a, const Term &b, ArrayRef<int> summed, ArrayRef<int> rows, ArrayRef<int> columns) {
     SmallVector<int> left(rows), right(summed), both(rows);
     llvm::append_range(left, summed);

@@ -10,8 +10,8 @@ namespace tutti {
 
 template <typename Op> static void unary(Node &n) { n.set(0, n.emit.unary<Op>(n.in(0))); }
 
-/// Of one or two operands that are all bools, or all no bools: one op of ours is both ONNX's logic and its bit
-/// operations.
+/// Imports an op on one or two operands that are all bools, or all not: one op of the dialect is both ONNX's logic and
+/// its bit operation.
 template <typename Op> static void onBits(Node &n, bool bools) {
   for (size_t i = 0; i < n.inputs(); ++i)
     if (Operand x = n.in(i); x && (!isa<IntegerType>(x.element()) || x.element().isInteger(1) != bools))
@@ -67,7 +67,7 @@ void importBitwiseAnd(Node &n) { bitwise<AndOp>(n); }
 void importBitwiseOr(Node &n) { bitwise<OrOp>(n); }
 void importBitwiseXor(Node &n) { bitwise<XorOp>(n); }
 
-/// Unsigned ones before opset 28; signed ones from then on too, to the right with copies of the sign.
+/// Unsigned integers before opset 28; then signed ones, too, whose right shift copies the sign.
 void importBitShift(Node &n) {
   std::string direction = n.stringAttr("direction", "");
   if (direction == "LEFT")
@@ -78,7 +78,7 @@ void importBitShift(Node &n) {
     n.emit.malformed("attribute 'direction' is " + quote(direction));
 }
 
-/// fmod = 1: the remainder has the sign of a; else that of b, zeros too.
+/// fmod = 1: the remainder has the sign of a; else that of b, even if it is zero.
 void importMod(Node &n) {
   Emit &e = n.emit;
   Operand a = n.in(0), b = n.in(1);
@@ -170,7 +170,7 @@ void importClip(Node &n) {
 }
 
 static void castTo(Node &n, Type element) {
-  // Only casts to float8 saturate, which we do not hold.
+  // Only casts to float8 saturate, which is not supported.
   n.intAttr("saturate", 1);
   n.stringAttr("round_mode", "up");
   n.set(0, n.emit.cast(n.in(0), element));
@@ -188,7 +188,7 @@ void importCastLike(Node &n) {
     castTo(n, like.element());
 }
 
-/// At inference the identity; a mask that somebody reads is all true, before opset 10 in x's own type.
+/// The identity at inference. A mask output that is used is all true, before opset 10 in x's own type.
 void importDropout(Node &n) {
   n.floatAttr("ratio", 0.5);
   n.intAttr("seed", 0);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of ops that choose elements by index.
+// Import of gathers, scatters, and other ops that choose elements by index.
 #include "compiler/import/onnx/ops/Ops.h"
 
 using namespace mlir;
 
 namespace tutti {
 
-/// Input i as indices; a problem when it is none.
+/// Input i as indices; a problem if they are not integers.
 static Operand indicesIn(Node &n, size_t i) {
   Operand indices = n.in(i);
   if (indices && (!isa<IntegerType>(indices.element()) || indices.element().isInteger(1)))
@@ -14,11 +14,11 @@ static Operand indicesIn(Node &n, size_t i) {
   return indices;
 }
 
-/// x with an axis last, and back where it was.
+/// x with an axis moved to the end, and back.
 static Operand toLast(Emit &e, const Operand &x, int64_t axis) { return x ? e.moveAxis(x, axis, x.rank() - 1) : x; }
 static Operand fromLast(Emit &e, const Operand &x, int64_t axis) { return x ? e.moveAxis(x, x.rank() - 1, axis) : x; }
 
-/// x with axes [first, first + count) as one.
+/// x with axes [first, first + count) merged into one.
 static Operand joined(Emit &e, const Operand &x, int64_t first, int64_t count) {
   Sizes sizes = x.sizes();
   std::optional<Size> all = product(ArrayRef(sizes).slice(first, count));
@@ -29,7 +29,7 @@ static Operand joined(Emit &e, const Operand &x, int64_t first, int64_t count) {
   return e.reshape(x, sizes);
 }
 
-/// The sizes a and b of axis `axis`, of which b should be the smaller, do not do.
+/// Reports sizes a and b of axis `axis` that do not fit; b should be the smaller.
 static void misfits(Node &n, int64_t axis, const Size &a, const Size &b) {
   n.emit.misfit(a, b, "axis " + Twine(axis) + " of x, " + a.str() + ", and of the indices, " + b.str() + ",", "fit");
 }
@@ -42,14 +42,14 @@ void importGather(Node &n) {
     n.set(0, n.emit.gather(x, indices, *axis));
 }
 
-/// Whether indices are as long as x along another axis than theirs. Of a table the front may be meant: that binds no
-/// dimension to its length.
+/// Whether indices are as long as x along an axis other than theirs. The front of a table may be meant, so its length
+/// binds no dimension.
 static bool meetAlong(Emit &e, const Size &x, const Size &indices) {
   return x == indices || (!x.isFixed() && e.same(x, indices));
 }
 
-/// y[i, j, ...] = x[i, indices[i, j, ...], ...], the index in place of the axis. Of its other axes, x may be the longer
-/// one.
+/// y[i, j, ...] = x[i, indices[i, j, ...], ...], with the index in place of the axis. Along other axes, x may be
+/// longer.
 void importGatherElements(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0), indices = indicesIn(n, 1);
@@ -72,7 +72,8 @@ void importGatherElements(Node &n) {
       return misfits(n, i, size, chosen[i]);
     x = e.part(x, i, 0, chosen[i].getFixed());
   }
-  // With the axes behind it, of fixed lengths, the axis is one: an index is the place in it. Else it goes to the end.
+  // With the axes behind it, if their lengths are fixed, the axis becomes one, and an index a place in it. Else it
+  // moves to the end.
   Sizes behind(ArrayRef(x.sizes()).drop_front(*axis + 1));
   std::optional<Size> inner = product(behind);
   if (!inner || !inner->isFixed() || inner->getFixed() > e.budget.left() || !x.sizes()[*axis].isFixed() ||
@@ -89,7 +90,7 @@ void importGatherElements(Node &n) {
   n.set(0, y ? e.reshape(y, chosen) : y);
 }
 
-/// Whether tuples of so many indices go into the axes from `first` on; a problem where they do not.
+/// Whether tuples of `count` indices fit the axes from `first` on; a problem if not.
 static bool areTuples(Node &n, const Sizes &sizes, int64_t first, const Size &count) {
   if (count.isFixed() && count.getFixed() >= 1 && count.getFixed() <= int64_t(sizes.size()) - first)
     return true;
@@ -97,7 +98,7 @@ static bool areTuples(Node &n, const Sizes &sizes, int64_t first, const Size &co
   return false;
 }
 
-/// The lengths of `count` axes from `first` on that tuples of indices go into; nothing when one is not fixed.
+/// The lengths of the `count` axes from `first` on that tuples index; nothing if one is not fixed.
 static std::optional<SmallVector<int64_t>> lengthsOf(Node &n, const Sizes &sizes, int64_t first, const Size &count) {
   SmallVector<int64_t> lengths;
   if (!areTuples(n, sizes, first, count))
@@ -112,15 +113,15 @@ static std::optional<SmallVector<int64_t>> lengthsOf(Node &n, const Sizes &sizes
   return lengths;
 }
 
-/// Where tuples of a row's number and places behind it say that each row's own elements are meant.
+/// Tuples of a row's number and places behind it that name each row's own elements.
 struct OwnPlaces {
-  int64_t rows;                 ///< which of the axes that list the tuples is the rows
-  SmallVector<int64_t> lengths; ///< of x's axes that the places go into, those behind its rows
-  Operand places;               ///< as one axis of these; with the rows as first axis, unless they are `forAll`
-  bool forAll;                  ///< the same for all rows
+  int64_t rows;                 ///< the axis of the tuples' list that is the rows
+  SmallVector<int64_t> lengths; ///< of x's axes that the places index, behind its rows
+  Operand places;               ///< merged into one axis; with the rows as first axis, unless `forAll`
+  bool forAll;                  ///< whether they are the same for all rows
 };
 
-/// Nothing, and a problem, where tuples are anything else that is made of the numbers of rows.
+/// Nothing, and a problem, if tuples of row numbers are anything else.
 static std::optional<OwnPlaces> ownPlaces(Node &n, const Operand &x, const RowNumbers &tuples) {
   Emit &e = n.emit;
   Sizes sizes = x.sizes();
@@ -130,7 +131,7 @@ static std::optional<OwnPlaces> ownPlaces(Node &n, const Operand &x, const RowNu
   }
   if (!areTuples(n, sizes, 0, tuples.sizes.back()))
     return std::nullopt;
-  // A table may be longer than there are rows: that binds no dimension to its length.
+  // A table may be longer than there are rows, so its length binds no dimension.
   if (sizes[0].isFixed() || !e.same(sizes[0], tuples.sizes[*tuples.axis])) {
     misfits(n, 0, sizes[0], tuples.sizes[*tuples.axis]);
     return std::nullopt;
@@ -179,7 +180,7 @@ static std::optional<ScatterKind> kindOf(Node &n) {
   return kind;
 }
 
-/// Updates to places along an axis of x. Of x's other axes, what is past the updates stays.
+/// Scatters updates along an axis of x. Along its other axes, x keeps what lies past the updates.
 static Operand scattered(Emit &e, ScatterKind kind, const Operand &x, const Operand &indices, const Operand &updates,
                          int64_t axis) {
   Sizes sizes = x.sizes(), few = updates.sizes();
@@ -189,7 +190,7 @@ static Operand scattered(Emit &e, ScatterKind kind, const Operand &x, const Oper
       Operand rest = e.part(x, i, count, sizes[i].getFixed() - count), met = e.part(x, i, 0, count);
       return e.concat({met ? scattered(e, kind, met, indices, updates, axis) : met, rest}, i);
     }
-  // With the axes behind it, of fixed lengths, the axis is one, of blocks. Else it goes to the end.
+  // With the axes behind it, if their lengths are fixed, the axis becomes one of blocks. Else it moves to the end.
   int64_t rank = sizes.size();
   std::optional<Size> behind = product(ArrayRef(sizes).drop_front(axis + 1));
   if (!behind || !behind->isFixed()) {
@@ -229,7 +230,7 @@ static void scatterElements(Node &n, std::optional<ScatterKind> kind) {
 void importScatter(Node &n) { scatterElements(n, ScatterKind::set); }
 void importScatterElements(Node &n) { scatterElements(n, kindOf(n)); }
 
-/// Whole slices of updates to the places in x's first axes that tuples of indices name. Where one is named twice, the
+/// Scatters slices of updates to places in x's first axes, which tuples of indices name. If one is named twice, the
 /// last update stays (ONNX leaves that open), and sums have this order.
 void importScatterND(Node &n) {
   Emit &e = n.emit;
@@ -263,7 +264,7 @@ void importScatterND(Node &n) {
     return n.set(0, x);
   ArrayRef<Size> sliced = ArrayRef(sizes).drop_front(tuple);
   std::optional<Size> slice = product(sliced);
-  if (own) { // rows of slices
+  if (own) { // each row has slices of its own
     if (const Size *open = llvm::find_if(sliced, [](const Size &size) { return !size.isFixed(); });
         open != sliced.end())
       return (void)e.unknownLength("puts slices of", *open);
@@ -274,7 +275,7 @@ void importScatterND(Node &n) {
     n.set(0, y ? e.reshape(y, sizes) : y);
     return;
   }
-  if (slice && slice->isFixed()) { // one row, of slices
+  if (slice && slice->isFixed()) { // a single row of slices
     Operand flat = e.linear(indices, *lengths);
     flat = flat ? joined(e, flat, 0, listed) : flat;
     Operand y =
@@ -282,7 +283,7 @@ void importScatterND(Node &n) {
     n.set(0, y ? e.reshape(y, sizes) : y);
     return;
   }
-  // A row for each element of a slice, and in it the places.
+  // One row per element of a slice, which contains the places.
   Operand flat = e.linear(indices, *lengths), rows = toLast(e, joined(e, x, 0, tuple), 0);
   flat = flat ? joined(e, flat, 0, listed) : flat;
   Operand y = e.scatter(*kind, rows, flat, toLast(e, joined(e, updates, 0, listed), 0));
@@ -290,7 +291,7 @@ void importScatterND(Node &n) {
   n.set(0, y ? e.reshape(y, sizes) : y);
 }
 
-/// The first elements of each sequence backwards, as many as its length.
+/// Reverses the first elements of each sequence, as many as its length.
 void importReverseSequence(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0), lengths = indicesIn(n, 1);
@@ -325,13 +326,13 @@ void importReverseSequence(Node &n) {
   n.set(0, y ? e.transpose(y, back) : y);
 }
 
-/// What depends on data for its size; `why` is the input that would have to be known.
+/// The problem of an op whose result's size depends on data; `why` is the input that would have to be known.
 static void dependsOnData(Node &n, const Twine &why) {
   n.emit.unsupported("the size of its output depends on " + why + ", which is computed from the model's inputs",
                      "make that a constant of the graph, or write the model with a mask of a fixed size (Where)");
 }
 
-/// The elements, or slices along an axis, at which a known condition is true.
+/// Selects the elements, or slices along an axis, at which a known condition is true.
 void importCompress(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0), condition = n.in(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of support vector machines (ai.onnx.ml). What the standard leaves open is ONNX Runtime's way, which is
-// libsvm's (Chang and Lin, ACM TIST 2, 2011).
+// Import of support vector machines (ai.onnx.ml). Where the standard is open, they follow ONNX Runtime, that is libsvm
+// (Chang and Lin, ACM TIST 2, 2011).
 #include "compiler/import/onnx/ops/Ml.h"
 
 using namespace mlir;
@@ -23,7 +23,7 @@ struct Kernel {
 
 } // namespace
 
-/// A problem, which says what was `expected`, where there are not `count` vectors.
+/// A problem, which says what was `expected`, if there are not `count` vectors.
 Operand Kernel::apply(Node &n, const Operand &x, int64_t count, const Twine &expected) const {
   Emit &e = n.emit;
   int64_t features = countOfFeatures(x);
@@ -57,7 +57,7 @@ static bool refuseTransform(Node &n) {
   return after != "NONE";
 }
 
-/// sum_s coefficients[s] K(x, vector_s) + rho, with the kernel K; of one class the sign of that. Without vectors the
+/// sum_s coefficients[s] K(x, vector_s) + rho, with the kernel K; for one class the sign of that. Without vectors the
 /// coefficients are a linear regressor's.
 void importSVMRegressor(Node &n) {
   Emit &e = n.emit;
@@ -81,8 +81,8 @@ void importSVMRegressor(Node &n) {
 
 namespace {
 
-/// Decisions between each two of some classes, the first against all others, the second against those behind it, and
-/// so on: positive for the first of the two.
+/// The decisions between each two classes: the first against all others, the second against those behind it, and so on.
+/// A decision is positive for the first of its two classes.
 struct Pairs {
   int64_t classes;
   SmallVector<std::pair<int64_t, int64_t>> of = {};
@@ -94,8 +94,8 @@ struct Pairs {
   }
   int64_t count() const { return of.size(); }
 
-  /// A row of coefficients of all vectors for each decision. Given are classes - 1 of all vectors, for each vector
-  /// those of its class against the others in turn.
+  /// A row of coefficients of all vectors for each decision. The attribute has classes - 1 rows over all vectors: for
+  /// each vector the coefficients of its class against the others in turn.
   SmallVector<double> coefficients(ArrayRef<double> given, ArrayRef<int64_t> perClass) const {
     int64_t vectors = given.size() / (classes - 1);
     SmallVector<int64_t> classOf;
@@ -113,7 +113,7 @@ struct Pairs {
     return all;
   }
 
-  /// The class that most decisions are for, of several the first.
+  /// The class with the most decisions, among several the first.
   Operand winner(Emit &e, const Operand &decisions) const {
     // Each decision is a vote for its first class if it is positive, else for its second one.
     SmallVector<double> change(count() * classes, 0), votes(classes, 0);
@@ -130,9 +130,9 @@ struct Pairs {
     return e.arg(ArgKind::max, all, 1, Tie::first, Axes::drop);
   }
 
-  /// Probabilities of the classes from those that the first of each two is right: Wu, Lin and Weng, JMLR 5 (2004),
-  /// their second way, solved as libsvm does, one class after the other until nothing changes by more than 0.005 /
-  /// classes. That takes five rounds at most: of 2 to 10 classes and 40 000 random rows none took more than four.
+  /// Probabilities of the classes from the pairwise probabilities: Wu, Lin and Weng, JMLR 5 (2004), their second
+  /// method, solved as libsvm does, one class after the other until nothing changes by more than 0.005 / classes. Five
+  /// rounds suffice: with 2 to 10 classes none of 40 000 random rows took more than four.
   Operand coupled(Emit &e, const Operand &pairs) const;
 };
 
@@ -142,7 +142,7 @@ Operand Pairs::coupled(Emit &e, const Operand &pairs) const {
   Type real = pairs.element();
   Size rows = pairs.sizes()[0], all(classes);
   Operand one = e.scalar(1, pairs), zero = e.scalar(0, pairs);
-  // r[i, j]: that i is right, of i and j; 0 where they are the same.
+  // r[i, j]: the probability of i against j; 0 where they are equal.
   SmallVector<int64_t> places(classes * classes, 2 * count());
   for (auto [pair, both] : llvm::enumerate(of)) {
     places[both.first * classes + both.second] = int64_t(pair);
@@ -150,7 +150,7 @@ Operand Pairs::coupled(Emit &e, const Operand &pairs) const {
   }
   Operand three = e.concat({pairs, e.sub(one, pairs), e.broadcast(zero, {rows, Size(1)})}, 1);
   Operand r = e.reshape(e.gather(three, e.list(places), 1), {rows, all, all}), turned = e.transpose(r, {0, 2, 1});
-  // Q[i, j] = -r[j, i] r[i, j], on the diagonal the sum of r[j, i]^2.
+  // Q[i, j] = -r[j, i] r[i, j]; on the diagonal the sum of r[j, i]^2.
   Operand diagonal = e.reduce(ReduceKind::sum, e.mul(r, r), 1, Axes::drop);
   SmallVector<double> unit(classes * classes, 0);
   for (int64_t i = 0; i < classes; ++i)
@@ -179,10 +179,11 @@ Operand Pairs::coupled(Emit &e, const Operand &pairs) const {
   return p;
 }
 
-/// Without vectors a score for each class, and the class of the largest. (Of two, ONNX Runtime takes the second one for
-/// any score above 0, the standard's reference the largest.) Else decisions between each two classes by
-/// their support vectors; the class that most are for, and as scores the decisions (of two classes also the opposite,
-/// before it), or probabilities of the classes where there are numbers for a logistic function of each decision.
+/// Without vectors there is a score for each class, and the label is the largest one's. (With two classes, ONNX Runtime
+/// takes the second one for any score above 0, the standard's reference the largest.) With vectors there is a decision
+/// between each two classes. The label is the class with the most decisions. The scores are the decisions (with two
+/// classes preceded by the opposite) or, if the node has the numbers of a logistic function for each decision,
+/// probabilities.
 void importSVMClassifier(Node &n) {
   Emit &e = n.emit;
   Operand x = rowsIn(n, 0);
@@ -220,8 +221,8 @@ void importSVMClassifier(Node &n) {
       !onePerPair("rho", rho.size()) ||
       (!slopes.empty() && (!onePerPair("prob_a", slopes.size()) || !onePerPair("prob_b", offsets.size()))))
     return;
-  // A decision has a coefficient for each vector and a vote for each class, most of them 0; what couples probabilities
-  // is spelled out.
+  // A decision has a coefficient for each vector and a vote for each class, most of them 0; the coupling of
+  // probabilities is unrolled.
   constexpr int64_t mostNumbers = 1 << 24, mostCoupled = 16;
   if (count > mostNumbers / (vectors + int64_t(classes)) || !e.budget.spend(count * (vectors + int64_t(classes)))) {
     e.unsupported("decisions between each two of " + Twine(classes) + " classes by " + Twine(vectors) + " vectors",

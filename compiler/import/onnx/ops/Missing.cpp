@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Why ops of ONNX that have no import have none, and what to do.
+// Why the other ONNX ops are not imported, and what to do about it.
 #include "compiler/import/onnx/ops/Ops.h"
 
 namespace tutti {
@@ -51,7 +51,7 @@ const Group groups[] = {
     {"strings are not supported", "encode strings as integers before the model", categories},
 };
 
-/// Whether a domain is ONNX Runtime's, as that of blocked channels is, too.
+/// Whether a domain is ONNX Runtime's, including that of blocked channels.
 bool isRuntimes(llvm::StringRef domain) {
   return domain.consume_front(runtimeDomain) && (domain.empty() || domain.starts_with("."));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of dense ops of the domain ai.onnx.ml, as exporters of scikit-learn write them; unknown categories are zeros.
+// Import of dense ops of the domain ai.onnx.ml, as exporters of scikit-learn write them; unknown categories become
+// zeros.
 #include "compiler/import/onnx/ops/Ml.h"
 
 #include <cmath>
@@ -52,7 +53,7 @@ bool refuseStrings(Node &n, ArrayRef<StringRef> attributes, const Twine &advice)
   return false;
 }
 
-/// (x - offset) scale, in float32 but for the difference of float64.
+/// (x - offset) scale, in float32 except for the difference of float64.
 void importScaler(Node &n) {
   Emit &e = n.emit;
   Operand given = featuresIn(n, 0);
@@ -68,8 +69,8 @@ void importScaler(Node &n) {
   n.set(0, e.cast(x, real));
 }
 
-/// Each row by its largest magnitude, by their sum, or by its Euclidean norm; rows of zeros stay. (Of MAX the
-/// standard's text says max(x), and its reference and scikit-learn take the magnitudes; ONNX Runtime follows the text.)
+/// Divides each row by its largest magnitude, by their sum, or by its Euclidean norm; rows of zeros stay. (For MAX the
+/// standard's text says max(x), while its reference and scikit-learn take magnitudes; ONNX Runtime follows the text.)
 void importNormalizer(Node &n) {
   Emit &e = n.emit;
   Operand x = featuresIn(n, 0);
@@ -100,18 +101,18 @@ void importBinarizer(Node &n) {
   if (!x)
     return;
   if (!x.isFloat()) {
-    // An integer is above a number if it is above the integer below that.
+    // An integer is above a threshold if it is above the threshold rounded down.
     unsigned width = x.element().getIntOrFloatBitWidth();
     bool isUnsigned = x.element().isUnsignedInteger();
     double end = std::ldexp(1.0, std::min(isUnsigned ? width : width - 1, 63u)), low = isUnsigned ? 0 : -end;
     threshold = std::min(std::floor(threshold), std::min(end - 1, std::nextafter(end, 0)));
-    if (threshold < low) // which all are
+    if (threshold < low) // all are above
       return n.set(0, n.emit.broadcast(n.emit.scalar(1, x), x.sizes()));
   }
   n.set(0, n.emit.cast(n.emit.compare<GreaterOp>(x, n.emit.scalar(threshold, x)), x.element()));
 }
 
-/// The feature's number, or the one number, where x is the one that stands for what is missing.
+/// Replaces elements equal to the number that stands for missing ones by their feature's number, or by the only number.
 void importImputer(Node &n) {
   Emit &e = n.emit;
   Operand x = featuresIn(n, 0);
@@ -126,9 +127,9 @@ void importImputer(Node &n) {
   if (!expectPerFeature(n, attribute, count, countOfFeatures(x)))
     return;
   if (!x.isFloat() && wrapped(uint64_t(missingInt), x.element()) != missingInt)
-    return n.set(0, x); // which has no such number
+    return n.set(0, x); // no element is that number
   if (count == 0)
-    return n.set(0, x); // of no features
+    return n.set(0, x); // there are no features
   Operand numbers = x.isFloat() ? floatsOf(e, *floats, {int64_t(count)}, x.element()) : e.list(*ints, x.element());
   Operand missing;
   if (x.isFloat() && std::isnan(missingFloat))
@@ -139,7 +140,7 @@ void importImputer(Node &n) {
   n.set(0, e.select(missing, numbers, x));
 }
 
-/// Choices of the last axis; of one row of features, a row of them.
+/// Selects elements of the last axis; one row of features gives one row.
 void importArrayFeatureExtractor(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0), places = n.in(1);
@@ -153,7 +154,7 @@ void importArrayFeatureExtractor(Node &n) {
   n.set(0, y && y.rank() == 1 ? e.reshape(y, {Size(1), y.sizes()[0]}) : y);
 }
 
-/// All features behind each other, in float32.
+/// Concatenates all features, in float32.
 void importFeatureVectorizer(Node &n) {
   SmallVector<Operand> xs;
   std::optional<SmallVector<int64_t>> lengths = n.intsAttr("inputdimensions");
@@ -175,8 +176,8 @@ void importFeatureVectorizer(Node &n) {
   n.set(0, n.emit.concat(xs, 1));
 }
 
-/// A number for each category along a new last axis: 1 at the one that x is. What is no category has zeros, where
-/// `zeros` is 0, too: other runtimes then fail in the call.
+/// A number for each category along a new last axis: 1 at the one that x is. An unknown category gives zeros, even if
+/// `zeros` is 0, where other runtimes fail in the call.
 void importOneHotEncoder(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0);
@@ -201,7 +202,7 @@ struct Labels {
 };
 } // namespace
 
-/// The attributes of one side, of which exactly one may be there.
+/// Reads the attributes of one side, exactly one of which may be present.
 static Labels labelsOf(Node &n, StringRef side) {
   Emit &e = n.emit;
   std::string ints = (side + "_int64s").str(), floats = (side + "_floats").str(), tensor = (side + "_tensor").str();
@@ -232,7 +233,7 @@ static Labels labelsOf(Node &n, StringRef side) {
   return {ofTensor, e.reshape(otherwise, {})};
 }
 
-/// The value beside the key that x is, or the default.
+/// The value of the key that x is, or the default.
 void importLabelEncoder(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0);
@@ -251,7 +252,7 @@ void importLabelEncoder(Node &n) {
   Sizes sizes = x.sizes();
   int64_t last = sizes.size();
   sizes.push_back(Size(1));
-  // A key that is no number is found; by ONNX Runtime from opset 4 on.
+  // A NaN finds a key that is NaN; in ONNX Runtime from opset 4 on.
   auto isKey = [&](const Operand &value, const Operand &key) {
     Operand equal = e.compare<EqualOp>(value, key);
     auto isNan = [&](const Operand &x) { return e.unary<NotOp>(e.compare<EqualOp>(x, x)); };
@@ -263,7 +264,7 @@ void importLabelEncoder(Node &n) {
   n.set(0, e.select(found, e.gather(values, place, 0), otherwise));
 }
 
-/// What becomes of rows of scores. A single one is left alone by some runtimes, and not by the standard.
+/// Applies post_transform to rows of scores. Some runtimes, but not the standard, leave a single score alone.
 static Operand transformed(Node &n, const Operand &scores) {
   std::string kind = n.stringAttr("post_transform", "NONE");
   if (!scores || kind == "NONE")

@@ -10,18 +10,18 @@ namespace tutti {
 /// Numbers of an attribute as a tensor.
 Operand floatsOf(Emit &emit, llvm::ArrayRef<double> numbers, llvm::ArrayRef<int64_t> dims, mlir::Type element);
 
-/// Input i, numbers whose last axis is features of a known count; a problem if it is anything else.
+/// Input i as numbers whose last axis is features of a known count; else a problem.
 Operand featuresIn(Node &node, size_t i);
 int64_t countOfFeatures(const Operand &x);
-/// The same with rows, in float32.
+/// The same as rows, in float32.
 Operand rowsIn(Node &node, size_t i);
 
-/// A problem where an attribute has another number of elements than is due.
+/// Reports a problem if an attribute has the wrong number of elements.
 bool expectCount(Node &node, llvm::StringRef attribute, size_t given, const llvm::Twine &expected, bool isRight);
-/// A problem where one of these attributes has strings.
+/// Reports a problem if one of these attributes has strings.
 bool refuseStrings(Node &node, llvm::ArrayRef<llvm::StringRef> attributes, const llvm::Twine &advice);
 
-/// x w + b: a row of coefficients for each score, and an intercept, if there are any.
+/// x w + b, with a row of coefficients and an intercept, if any, for each score.
 Operand linearScores(Node &node, const Operand &x, int64_t rows, llvm::ArrayRef<double> coefficients,
                      llvm::ArrayRef<double> intercepts);
 /// The labels at these places.

@@ -7,7 +7,7 @@ using namespace mlir;
 namespace tutti {
 
 namespace {
-/// What a softmax runs along: one axis from opset 13 on, before that all from `axis` on, as if they were one.
+/// The rows of a softmax: one axis from opset 13 on; before that all axes from `axis` on, as one.
 struct SoftmaxRows {
   Operand x;
   int64_t axis = 0;
@@ -39,7 +39,7 @@ void importLogSoftmax(Node &n) {
   }
 }
 
-/// The type of attribute `stash_type`; null and a problem if it is no float type.
+/// The type of attribute `stash_type`; null and a problem if it is not a float type.
 static Type stashType(Node &n) {
   Type wide = n.elementAttr("stash_type", Float32Type::get(&n.emit.context));
   if (!wide || isa<FloatType>(wide))
@@ -54,8 +54,8 @@ static bool expectFloats(Node &n, const Operand &x) {
   return x && x.isFloat();
 }
 
-/// A parameter that broadcasts to x, as one for each column of `flattenFrom(x, axis)`, or where rows have their own,
-/// for each of its elements.
+/// A parameter that broadcasts to x, as one number for each column of `flattenFrom(x, axis)` or, if rows have their
+/// own, for each of its elements.
 static Operand perColumn(Emit &e, const Operand &parameter, const Operand &x, int64_t axis) {
   if (!parameter || !x)
     return Operand();
@@ -165,7 +165,7 @@ static bool expectRank(Node &n, const Operand &x, int64_t least) {
   return x && x.rank() >= least;
 }
 
-/// (x - mean) (scale / sqrt(variance + epsilon)) + bias, with numbers of the model for each channel.
+/// (x - mean) (scale / sqrt(variance + epsilon)) + bias, where the model has numbers for each channel.
 void importBatchNormalization(Node &n) {
   Emit &e = n.emit;
   Operand given = n.in(0);
@@ -192,7 +192,7 @@ void importBatchNormalization(Node &n) {
   n.set(0, e.cast(e.add(e.mul(e.sub(x, number(3)), factor), number(2)), given.element()));
 }
 
-/// Of each channel of each instance, over all axes behind it.
+/// Normalizes each channel of each instance over all axes behind it.
 void importInstanceNormalization(Node &n) {
   Emit &e = n.emit;
   Operand given = n.in(0);
@@ -205,7 +205,7 @@ void importInstanceNormalization(Node &n) {
   n.set(0, e.reshape(e.cast(y, given.element()), given.sizes()));
 }
 
-/// Of groups of channels that are neighbours. A scale and a bias a group before opset 21, a channel from then on.
+/// Normalizes groups of neighbouring channels. Scale and bias are per group before opset 21, per channel from then on.
 void importGroupNormalization(Node &n) {
   Emit &e = n.emit;
   Operand given = n.in(0);
@@ -239,7 +239,7 @@ void importGroupNormalization(Node &n) {
   n.set(0, e.reshape(y, before));
 }
 
-/// x / norm along an axis, 0 where the norm is.
+/// x / norm along an axis; 0 where the norm is 0.
 void importLpNormalization(Node &n) {
   Emit &e = n.emit;
   Operand given = n.in(0);
@@ -273,10 +273,10 @@ void importMeanVarianceNormalization(Node &n) {
   n.set(0, e.cast(e.div(d, e.add(deviation, e.scalar(1e-9, x))), given.element()));
 }
 
-/// Channels that a local response takes together.
+/// The most channels in the sum of a local response.
 static constexpr int64_t mostChannels = 1024;
 
-/// x / (bias + alpha / size sum)^beta; the sum of the squares of `size` channels around each.
+/// x / (bias + alpha / size sum)^beta, where sum is that of the squares of `size` channels around each.
 void importLRN(Node &n) {
   Emit &e = n.emit;
   Operand given = n.in(0);

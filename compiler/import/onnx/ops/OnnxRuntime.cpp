@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of ops that ONNX Runtime's optimizer puts in the place of several of ONNX, as those.
+// Import of ops that ONNX Runtime's optimizer fuses from several ONNX ops, as those ops.
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 #include "compiler/import/onnx/ops/Ops.h"
 
@@ -18,13 +18,13 @@ void importRuntimeGelu(Node &n) { n.set(0, n.emit.unary<GeluOp>(n.in(0))); }
 /// gelu(x + bias)
 void importRuntimeBiasGelu(Node &n) { n.set(0, n.emit.unary<GeluOp>(n.emit.add(n.in(0), n.in(1)))); }
 
-/// GELU by tanh, of x + bias where there is one.
+/// GELU by tanh, of x + bias if there is one.
 void importRuntimeFastGelu(Node &n) { n.set(0, geluByTanh(n.emit, n.has(1) ? n.emit.add(n.in(0), n.in(1)) : n.in(0))); }
 
 /// y = x sigmoid(alpha x)
 void importRuntimeQuickGelu(Node &n) { n.set(0, swish(n.emit, n.in(0), n.floatAttr("alpha", 1.702f))); }
 
-/// y = alpha a b; of the last two axes of each transposed where asked.
+/// y = alpha a b, where the last two axes of each may be transposed.
 void importRuntimeFusedMatMul(Node &n) {
   Emit &e = n.emit;
   Operand operands[] = {n.in(0), n.in(1)};
@@ -34,7 +34,7 @@ void importRuntimeFusedMatMul(Node &n) {
       return;
     if (batch)
       return (void)e.unsupported("rows that stand before their batch", optimizeLess);
-    // A vector is none, as in ONNX' MatMul.
+    // A vector is not transposed, as in ONNX' MatMul.
     if (int64_t rank = x->rank(); transposed && rank >= 2)
       *x = e.moveAxis(*x, rank - 1, rank - 2);
   }
@@ -51,7 +51,7 @@ void importRuntimeFusedGemm(Node &n) {
   if (activation && (activation->name != name || std::isnan(activation->usual[0])))
     activation = nullptr;
   double numbers[2] = {0, 0};
-  for (StringRef attribute : {"alpha", "beta", "gamma"}) // the runtime copies whatever the node had
+  for (StringRef attribute : {"alpha", "beta", "gamma"}) // the runtime copies all of the node's attributes
     n.floatAttr(("activation_" + attribute).str(), 0);
   for (int i = 0; activation && i < 2 && !activation->numbers[i].empty(); ++i)
     numbers[i] = n.floatAttr(("activation_" + activation->numbers[i]).str(), float(activation->usual[i]));
@@ -63,7 +63,7 @@ void importRuntimeFusedGemm(Node &n) {
     n.set(0, activation->make(e, y, numbers[0], numbers[1]));
 }
 
-/// The sum of input and skip, and of the bias where there is one; outputs 3 of both norms.
+/// The sum of input and skip, and of the bias, if there is one; it is output 3 of both norms.
 static Operand sumOfSkips(Node &n, size_t bias) {
   Emit &e = n.emit;
   Operand sum = e.add(n.in(0), n.in(1));
@@ -76,14 +76,14 @@ static Operand sumOfSkips(Node &n, size_t bias) {
   return sum;
 }
 
-/// Whether x is there, and of floats.
+/// Whether x is present and a float tensor.
 static bool areFloats(Emit &e, const Operand &x) {
   if (x && !x.isFloat())
     e.malformed("a sum of " + elementName(x.element()) + " where floats are due");
   return x && x.isFloat();
 }
 
-/// A norm of x along its last axis, with the scale and the bias that two inputs are.
+/// A norm of x along its last axis; inputs `scale` and `bias` have its parameters.
 static void setLayerNorm(Node &n, const Operand &x, size_t scale, size_t bias) {
   double epsilon = n.floatAttr("epsilon", 1e-12f);
   Operand factor = n.in(scale), added = n.has(bias) ? n.in(bias) : Operand();
@@ -99,12 +99,12 @@ void importRuntimeSkipSimplifiedLayerNormalization(Node &n) {
     n.set(0, rmsNorm(n.emit, x, scale, epsilon));
 }
 
-/// A norm of the sum of what ids of words, of places and of segments choose. Output 1, for masks of Attention: how many
-/// ones a row's mask has.
+/// A norm of the sum of the embeddings of word, place and segment ids. Output 1, for masks of Attention, is the number
+/// of ones in a row's mask.
 void importRuntimeEmbedLayerNormalization(Node &n) {
   Emit &e = n.emit;
   Operand ids = n.in(0), words = n.in(2), places = n.in(3);
-  n.intAttr("mask_index_type", 0); // says output 1's type
+  n.intAttr("mask_index_type", 0); // the type of output 1
   if (!ids || !words || !places)
     return;
   if (ids.rank() != 2 || words.rank() != 2 || places.rank() != 2 || n.has(1) != n.has(4))
@@ -136,12 +136,12 @@ void importRuntimeEmbedLayerNormalization(Node &n) {
                 : e.broadcast(e.list({0}, count), {ids.sizes()[0]}));
 }
 
-/// What RMSNormalization is called at opsets that are older than it.
+/// The name of RMSNormalization at opsets that are older than it.
 void importSimplifiedLayerNormalization(Node &n) { importRMSNormalization(n); }
 
-/// Which keys a query may look at by Attention's input 3, as what broadcasts to the scores: how many keys there are
-/// before the padding, (batch); these, and how many are padding before them, (2 batch); or what is above 0 where it
-/// may, (batch, keys) or (batch, queries, keys).
+/// Which keys a query may see by Attention's input 3, broadcastable to the scores. The input is the number of keys
+/// before the padding, (batch); that number and the number of padding keys before them, (2 batch); or a mask that is
+/// above 0 where a query may look, (batch, keys) or (batch, queries, keys).
 static Operand seenKeys(Node &n, const Size &batch, int64_t keys) {
   Emit &e = n.emit;
   Operand mask = n.in(3);
@@ -164,8 +164,7 @@ static Operand seenKeys(Node &n, const Size &batch, int64_t keys) {
   return e.binary<AndOp>(above(end(0), key), e.unary<NotOp>(above(end(1), key)));
 }
 
-/// What is added to the scores of Attention; nothing where all queries look at all keys, of which `past` are before the
-/// first query.
+/// The bias of Attention's scores; nothing if all queries see all keys. `past` keys precede the first query.
 static Operand runtimeBias(Node &n, const Operand &q, int64_t keys, int64_t past) {
   Emit &e = n.emit;
   int64_t rows = q.sizes()[2].getFixed();
@@ -182,7 +181,8 @@ static Operand runtimeBias(Node &n, const Operand &q, int64_t keys, int64_t past
   return bias;
 }
 
-/// How many columns of Attention's product are queries, keys and values; nothing, and a problem, if they do not add up.
+/// The numbers of columns of Attention's product that are queries, keys and values; nothing, and a problem, if they do
+/// not add up.
 static std::optional<SmallVector<int64_t>> attentionWidths(Node &n, const Operand &w) {
   int64_t columns = w.sizes()[1].getFixed();
   SmallVector<int64_t> widths = n.intsAttr("qkv_hidden_sizes").value_or(SmallVector<int64_t>());
@@ -198,8 +198,8 @@ static std::optional<SmallVector<int64_t>> attentionWidths(Node &n, const Operan
   return std::nullopt;
 }
 
-/// Puts the keys and values of Attention's input 4, if it is there, before k and v. How many they are; nothing, and a
-/// problem, if they cannot be.
+/// Puts the keys and values of Attention's input 4, if present, before k and v. Returns their number; nothing, and a
+/// problem, if they do not fit.
 static std::optional<int64_t> joinPast(Node &n, Operand &k, Operand &v) {
   Emit &e = n.emit;
   if (!n.has(4))
@@ -220,8 +220,8 @@ static std::optional<int64_t> joinPast(Node &n, Operand &k, Operand &v) {
   return length;
 }
 
-/// softmax(q k^T scale + mask + bias) v for each head, of queries, keys and values that are one product side by side.
-/// It is all in float32 at least, and rounded once.
+/// softmax(q k^T scale + mask + bias) v for each head, where one product gives queries, keys and values side by side.
+/// It is computed in float32 at least, and rounded once.
 void importRuntimeAttention(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0), w = n.in(1);
@@ -232,7 +232,7 @@ void importRuntimeAttention(Node &n) {
   for (StringRef name : {"do_rotary", "past_present_share_buffer"})
     if (n.intAttr(name, 0) != 0)
       return (void)e.unsupported("attribute " + quote(name) + " is set", optimizeLess);
-  n.intAttr("rotary_embedding_dim", 0); // of no meaning without do_rotary
+  n.intAttr("rotary_embedding_dim", 0); // it has no meaning without do_rotary
   if (n.has(6))
     return (void)e.unsupported("input 6, past_sequence_length", optimizeLess);
   if (x.rank() != 3 || w.rank() != 2 || !x.isFloat())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The ONNX ops that we import: one function an op, one table.
+// The ONNX ops that are imported: one function per op, and one table.
 #ifndef TUTTI_COMPILER_IMPORT_ONNX_OPS_OPS_H
 #define TUTTI_COMPILER_IMPORT_ONNX_OPS_OPS_H
 
@@ -7,8 +7,8 @@
 
 namespace tutti {
 
-/// The opset versions that we know: every version of every op in the table from 7 to this one; and of the domain
-/// ai.onnx.ml, from 1 on.
+/// The known opset versions: every version of every op in the table from 7 to this one; for the domain ai.onnx.ml from
+/// 1 on.
 constexpr int64_t oldestOpset = 7, newestOpset = 28, newestMlOpset = 5;
 constexpr llvm::StringLiteral mlDomain = "ai.onnx.ml";
 /// ONNX Runtime's own ops, of opset 1.
@@ -17,7 +17,7 @@ constexpr int64_t newestOpsetOf(llvm::StringRef domain) {
   return domain.empty() ? newestOpset : domain == mlDomain ? newestMlOpset : 1;
 }
 
-/// How many inputs or outputs an op has at most: a number, and others from later opsets on.
+/// The most inputs or outputs of an op: a number, and others from later opsets on.
 struct Most {
   constexpr Most(int64_t number) : numbers{number} {}
   constexpr Most from(int64_t opset, int64_t number) const {
@@ -58,7 +58,7 @@ Why whyNot(llvm::StringRef qualified);
 /// The op of the table; null when there is none.
 const OnnxOp *findOp(llvm::StringRef qualified);
 
-/// Takes room for a sequence of `count` tensors (Sequences.cpp); false and a problem where there is none.
+/// Reserves budget for a sequence of `count` tensors (Sequences.cpp); false and a problem if there is none left.
 bool affordSequence(Emit &emit, size_t count);
 
 // Building blocks of ops of several domains.
@@ -81,7 +81,7 @@ struct NamedActivation {
   llvm::StringLiteral name; ///< of its op, where there is one
   Operand (*make)(Emit &emit, const Operand &x, double first, double second);
   llvm::StringLiteral numbers[2] = {"", ""}; ///< the attributes' names of its parameters, if it has any
-  /// The parameters' defaults: the op's. NaN if the model must give them, as there is no such op (Affine and
+  /// The parameters' defaults, which are the op's. NaN if the model must give them, as there is no such op (Affine and
   /// ScaledTanh) and runtimes do not agree.
   double usual[2] = {0, 0};
 };
@@ -95,8 +95,8 @@ Operand rmsNorm(Emit &emit, const Operand &x, const Operand &scale, double epsil
 Operand swish(Emit &emit, const Operand &x, double alpha);
 /// The numbers from 0 on as an operand of these sizes.
 Operand counted(Emit &emit, int64_t length, llvm::ArrayRef<Size> sizes);
-/// Rows of several heads side by side, (batch, length, heads size), as (batch, heads, length, size); `attribute` says
-/// how many heads there are. And back.
+/// splitHeads turns rows of several heads side by side, (batch, length, heads size), into (batch, heads, length, size);
+/// `attribute` has the number of heads. joinHeads is the way back.
 Operand splitHeads(Node &node, const Operand &x, int64_t heads, llvm::StringRef attribute);
 Operand joinHeads(Emit &emit, const Operand &x);
 /// q k^T scale of each head.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of elements around an axis: a value, what the axis holds itself, or the margin that convolutions read.
+// Import of padding along axes: with a value, with the axis' own elements, or as the margin that convolutions read.
 #include "compiler/import/onnx/ops/Windows.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace tutti {
 
-/// Attributes before opset 11, inputs from then on; axes from opset 18 on.
+/// The paddings: attributes before opset 11, inputs from then on; with axes from opset 18 on.
 static std::optional<SmallVector<Padding>> paddings(Node &n, const Operand &x) {
   std::optional<SmallVector<int64_t>> pads = n.opset < 11 ? n.intsAttr("pads") : n.intsIn(1);
   SmallVector<int64_t> listed = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
@@ -44,16 +44,16 @@ static std::optional<SmallVector<Padding>> paddings(Node &n, const Operand &x) {
     }
     all.push_back(one);
   }
-  llvm::sort(all, [](const Padding &a, const Padding &b) { return a.axis < b.axis; }); // however it is spelled
+  llvm::sort(all, [](const Padding &a, const Padding &b) { return a.axis < b.axis; }); // in any spelling
   return all;
 }
 
-/// Places of a padded axis whose sources are evenly apart.
+/// Consecutive places of a padded axis whose sources are evenly apart.
 struct Run {
   int64_t first, step, count;
 };
 
-/// The axis from one end of its padding to the other; nothing if it takes more runs than are worth an op each.
+/// The padded axis as runs; nothing if there are more than are worth an op each.
 static std::optional<SmallVector<Run>> runsOf(Outside outside, int64_t before, int64_t length, int64_t behind) {
   SmallVector<Run> runs;
   int64_t last = 0;
@@ -75,7 +75,8 @@ static std::optional<SmallVector<Run>> runsOf(Outside outside, int64_t before, i
 static Operand paddedByItself(Emit &e, const Operand &x, int64_t axis, int64_t before, int64_t behind,
                               Outside outside) {
   int64_t length = x.sizes()[axis].getFixed(), padded = before + length + behind;
-  // Of runs places are walked over; else they are listed and looked up, too, which costs each as much as some elements.
+  // Runs only cost a walk over the places. Without runs, places are also listed and looked up, each at the cost of some
+  // elements.
   auto spends = [&](int64_t cost) {
     std::string what =
         "an axis of length " + std::to_string(length) + " padded to " + std::to_string(padded) + " by its own elements";
@@ -105,7 +106,7 @@ static Operand paddedByItself(Emit &e, const Operand &x, int64_t axis, int64_t b
   return e.gather(x, e.list(sources), axis);
 }
 
-/// An attribute's mode; nothing where there is none of this name.
+/// The mode that an attribute names; nothing if it is unknown.
 static std::optional<Outside> outsideOf(StringRef mode) {
   return llvm::StringSwitch<std::optional<Outside>>(mode)
       .Case("constant", Outside::zero)
@@ -142,7 +143,7 @@ void importPad(Node &n) {
       n.set(0, *padded);
       return;
     }
-  for (const Padding &pad : *pads) { // a negative one cuts off
+  for (const Padding &pad : *pads) { // a negative one crops
     int64_t cut = std::max<int64_t>(-pad.before, 0), before = std::max<int64_t>(pad.before, 0),
             behind = std::max<int64_t>(pad.behind, 0);
     x = e.part(x, pad.axis, cut, x.sizes()[pad.axis].getFixed() - cut - std::max<int64_t>(-pad.behind, 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of pooling, as reductions of windows, taken element by element, split from the image or gathered.
+// Import of pooling, as reductions of windows that are taken element by element, split from the image or gathered.
 #include "compiler/import/onnx/ops/Windows.h"
 #include "passes/analysis/LongRows.h"
 
@@ -10,14 +10,14 @@ using namespace mlir;
 
 namespace tutti {
 
-/// Elements of windows that are combined at once; of larger ones, axis by axis.
+/// The most elements of windows that are combined at once; larger windows go axis by axis.
 constexpr int64_t mostAtOnce = 64;
 
-/// Elements along an axis of windows that are made of windows of half as many.
+/// The least length of a window along an axis that is built from windows of half the length.
 constexpr int64_t leastDoubled = 4;
 
-/// The elements at `places` of an image as (rows, windows, elements, channels). One long row where channels are few and
-/// the image is small, else a row of channels for each element.
+/// The elements at `places` of an image as (rows, windows, elements, channels): as one long row if channels are few and
+/// the image is small, else as a row of channels for each element.
 static Operand gathered(Node &n, const Operand &x, const Counts &counts, ArrayRef<int64_t> places) {
   Emit &e = n.emit;
   Sizes sizes = x.sizes();
@@ -36,7 +36,7 @@ static Operand combine(Emit &e, ReduceKind kind, const Operand &a, const Operand
   return kind == ReduceKind::max ? e.binary<MaxOp>(a, b) : e.add(a, b);
 }
 
-/// The largest, or the sum, of the elements of windows along the axes from `first` on, one after the other.
+/// The maximum, or the sum, of the elements of windows along the axes from `first` on, one after the other.
 static Operand combined(Emit &e, const Operand &x, ReduceKind kind, ArrayRef<Windows> windows, int64_t first) {
   int64_t elements = 1;
   for (const Windows &along : windows)
@@ -52,8 +52,8 @@ static Operand combined(Emit &e, const Operand &x, ReduceKind kind, ArrayRef<Win
 
 static bool isDoubled(const Windows &along) { return along.stride == 1 && along.length >= leastDoubled; }
 
-/// The largest, or the sum, of windows along an axis that are one step apart, from those of two elements, of four ...:
-/// a maximum of two that overlap, a sum of some that lie behind each other.
+/// The maximum, or the sum, of windows along an axis that are one step apart, from windows of two elements, of four,
+/// and so on: a maximum of two that overlap, or a sum of adjacent ones.
 static Operand byDoubling(Emit &e, Operand x, ReduceKind kind, const Windows &along, int64_t axis) {
   int64_t span = 1, summed = 0, left = along.count + (along.length - 1) * along.gap; // elements of a window; windows
   Operand sum;
@@ -78,7 +78,7 @@ static Operand byDoubling(Emit &e, Operand x, ReduceKind kind, const Windows &al
   return kind == ReduceKind::max ? x : sum;
 }
 
-/// What padding is beside the elements of a type: no larger than any of them, or nothing in a sum.
+/// The padding's value beside elements of a type: no larger than any of them, or neutral in a sum.
 static double outsideOf(ReduceKind kind, Type element) {
   if (kind != ReduceKind::max || element.isUnsignedInteger())
     return 0;
@@ -86,7 +86,7 @@ static double outsideOf(ReduceKind kind, Type element) {
                                  : -std::ldexp(1.0, element.getIntOrFloatBitWidth() - 1);
 }
 
-/// Windows along an axis, of which some have elements of its margin.
+/// Windows along an axis, some of which include elements of its margin.
 static Operand withMargin(Emit &e, const Operand &x, ReduceKind kind, const Windows &along, int64_t axis) {
   if (!x)
     return x;
@@ -94,8 +94,8 @@ static Operand withMargin(Emit &e, const Operand &x, ReduceKind kind, const Wind
   return isDoubled(along) ? byDoubling(e, wide, kind, along, axis) : combined(e, wide, kind, along, axis);
 }
 
-/// Whether windows along an axis are so few kinds, by what of them is in the image, that each has code of its own, and
-/// that they are sooner combined one by one than doubled; without a margin they are not.
+/// Whether windows along an axis fall into few kinds, by the elements that lie in the image, so that each kind can have
+/// code of its own, and combining them one by one is faster than doubling. Without a margin it is not.
 static bool areFewKinds(const Windows &along) {
   constexpr int64_t mostCombined = 64;
   int64_t behind = std::max<int64_t>(along.reach() - along.before - along.size, 0);
@@ -103,8 +103,8 @@ static bool areFewKinds(const Windows &along) {
   return kinds * along.length <= mostCombined && (kinds > 1 || !isDoubled(along));
 }
 
-/// Windows along an axis without its margin: some that have the same elements in the image, then the next ones. All
-/// have one.
+/// Windows along an axis without its margin: runs of windows with the same elements inside the image, one after the
+/// other. Each window has such an element.
 static Operand insideImage(Emit &e, const Operand &x, ReduceKind kind, const Windows &along, int64_t axis) {
   auto elementsOf = [&](int64_t window) { // the first one inside, and the last
     int64_t start = window * along.stride - along.before;
@@ -127,8 +127,8 @@ static Operand insideImage(Emit &e, const Operand &x, ReduceKind kind, const Win
   return x ? e.concat(parts, axis) : x;
 }
 
-/// The largest, or the sum, of the elements of an image's windows; of large ones and those that overlap axis by axis,
-/// rows first, which are vectors: what windows have in common is combined once.
+/// The maximum, or the sum, of the elements of an image's windows. Large and overlapping windows are combined axis by
+/// axis, rows first, which are vectors: shared parts are combined once.
 static Operand ofWindows(Emit &e, Operand x, ReduceKind kind, ArrayRef<Windows> windows, bool byAxis) {
   if (!byAxis)
     return combined(e, x, kind, windows, 2);
@@ -138,7 +138,7 @@ static Operand ofWindows(Emit &e, Operand x, ReduceKind kind, ArrayRef<Windows> 
   return x;
 }
 
-/// The same of an image that was turned, whose channels go back behind it. A margin would be a copy of it.
+/// The same for an image that was turned, whose channels go back behind it. A margin would copy the image.
 static Operand ofTurned(Emit &e, const Operand &turned, ReduceKind kind, ArrayRef<Windows> windows) {
   int64_t last = turned.rank() - 1;
   Operand x = e.moveAxis(turned, 1, last);
@@ -147,7 +147,7 @@ static Operand ofTurned(Emit &e, const Operand &turned, ReduceKind kind, ArrayRe
   return e.moveAxis(x, last, 1);
 }
 
-/// How many elements of each window its mean is of: with those of the padding, or without.
+/// The number of elements by which each window's mean divides, with the padding or without.
 static HostTensor dividersOf(const Counts &counts, ArrayRef<Windows> windows, ArrayRef<int64_t> places, Type element,
                              bool countsPadding) {
   HostTensor dividers = HostTensor::zeros(element, {counts.windows, 1});
@@ -157,7 +157,7 @@ static HostTensor dividersOf(const Counts &counts, ArrayRef<Windows> windows, Ar
       dividers.floats[i] = double(counts.elements - llvm::count(window, -1));
       continue;
     }
-    // A window that begins in the image may end behind its padding.
+    // A window that begins in the image may end past its padding.
     int64_t rest = i, padded = 1;
     for (const Windows &along : llvm::reverse(windows)) {
       int64_t elements = 0;
@@ -171,7 +171,7 @@ static HostTensor dividersOf(const Counts &counts, ArrayRef<Windows> windows, Ar
   return dividers;
 }
 
-/// The same beside the windows' sums y (rows, channels, a, b ...).
+/// The same as a tensor that broadcasts to the windows' sums y (rows, channels, a, b ...).
 static Operand dividersBeside(Node &n, const Operand &y, ArrayRef<Windows> windows, bool countsPadding) {
   std::optional<Counts> counts = countsOf(n, windows);
   if (!counts || !n.emit.affords(counts->all()))
@@ -180,7 +180,7 @@ static Operand dividersBeside(Node &n, const Operand &y, ArrayRef<Windows> windo
   return n.emit.reshape(Operand(computedSource(all)), Sizes(ArrayRef<Size>(y.sizes()).drop_front(2)));
 }
 
-/// The largest, or the mean, of windows that are gathered.
+/// The maximum, or the mean, of gathered windows.
 static Operand poolGathered(Node &n, ReduceKind kind, const Operand &x, ArrayRef<Windows> windows, bool countsPadding) {
   Emit &e = n.emit;
   std::optional<Counts> counts = countsOf(n, windows);
@@ -194,7 +194,7 @@ static Operand poolGathered(Node &n, ReduceKind kind, const Operand &x, ArrayRef
     auto inside = llvm::find_if(window, [](int64_t place) { return place >= 0; });
     if (inside == window.end())
       return e.malformed("a window outside of the image");
-    if (kind == ReduceKind::max) // what is outside is like what is inside
+    if (kind == ReduceKind::max) // repeating an element inside changes no maximum
       llvm::replace(window, int64_t(-1), *inside);
   }
   Operand taken = gathered(n, x, *counts, places), y;
@@ -216,16 +216,16 @@ static Operand poolGathered(Node &n, ReduceKind kind, const Operand &x, ArrayRef
 /// Whether each window has an element of the image.
 static bool areInside(ArrayRef<Windows> windows) {
   return llvm::all_of(windows, [](const Windows &along) {
-    // Of those that begin before the image the first has to reach it, with one of its elements, between which it is not
-    // lost; of the others the last has to begin in it.
+    // The first window before the image must reach it, and with gaps must have an element in it; the last of the others
+    // must begin in it.
     bool reaches = along.before == 0 ||
                    (along.gap <= along.size && llvm::divideCeil(along.before, along.gap) < uint64_t(along.length));
     return along.before >= 0 && reaches && along.place(along.count - 1, 0) < along.size;
   });
 }
 
-/// The largest, or the mean, of each window. Elements are combined one after the other, so that windows lie side by
-/// side in vectors. A window that has very long axes, or is the whole image, is reduced.
+/// The maximum, or the mean, of each window. Elements are combined one after the other, so that windows lie side by
+/// side in vectors. A window that is very long along an axis, or is the whole image, is reduced instead.
 static void pool(Node &n, ReduceKind kind, bool countsPadding = false) {
   Emit &e = n.emit;
   Operand x = n.in(0);
@@ -245,7 +245,7 @@ static void pool(Node &n, ReduceKind kind, bool countsPadding = false) {
   bool inImage = llvm::none_of(*windows, [](const Windows &along) { return along.leavesImage() || along.gap != 1; }),
        overlap = llvm::any_of(*windows, [](const Windows &along) { return along.overlap(); });
   int64_t elements = 1;          // of a window
-  bool few = true, isOne = true; // along each axis, so that they are taken one by one; one window is the image
+  bool few = true, isOne = true; // few along each axis, so they are taken one by one; one window is the image
   for (const Windows &along : *windows) {
     few &= along.length <= mostTaken;
     elements *= few ? along.length : 1;
@@ -283,7 +283,7 @@ void importMaxPool(Node &n) {
   pool(n, ReduceKind::max);
 }
 
-/// Over all axes of the image, which stay.
+/// Pools over all axes of the image, which stay.
 static void poolAll(Node &n, llvm::function_ref<Operand(const Operand &, ArrayRef<int64_t>)> reduce) {
   Operand x = n.in(0);
   if (x && x.rank() < 2)

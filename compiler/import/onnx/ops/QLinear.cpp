@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of ops whose operands and results are quantized: products of bytes by their integers, others by what these
-// stand for. https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
+// Import of ops on quantized operands and results: products of bytes by their integers, other ops by the numbers that
+// the bytes stand for. https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 #include "compiler/import/onnx/ops/Quantized.h"
 
 using namespace mlir;
@@ -9,7 +9,7 @@ namespace tutti {
 
 namespace {
 
-/// A problem where x, input i, is not one of the integers that products take.
+/// Reports a problem unless x, input i, has an integer type that products take.
 bool isByte(Node &n, const Operand &x, size_t i) {
   bool is = x && isa<IntegerType>(x.element()) && x.element().getIntOrFloatBitWidth() == 8;
   if (x && !is)
@@ -17,7 +17,7 @@ bool isByte(Node &n, const Operand &x, size_t i) {
   return is;
 }
 
-/// One number for all of a tensor, input i; nothing and a problem where there are several.
+/// Input i as one number for the whole tensor; nothing and a problem if there are several.
 Operand single(Node &n, const Operand &parameter, size_t i) {
   if (!parameter || parameter.rank() == 0)
     return parameter;
@@ -39,14 +39,14 @@ Bytes bytesIn(Node &n, size_t i) {
     return {};
   return {x, scaleIn(n, i + 1), zeroIn(n, i + 2, x)};
 }
-/// What they stand for.
+/// The numbers that input i stands for.
 Operand valueIn(Node &n, size_t i) {
   Bytes x = bytesIn(n, i);
   return x ? n.emit.mul(shifted(n.emit, x.numbers, x.zero), x.scale) : Operand();
 }
 
-/// The output: x factor / scale, quantized with the scale that is input i and the zero point behind it; of the type of
-/// `like` where it has none.
+/// Sets the output: x factor / scale, quantized with the scale of input i and the zero point behind it, or of `like`'s
+/// type if there is none.
 void setBytes(Node &n, const Operand &x, Operand factor, size_t i, const Operand &like) {
   Emit &e = n.emit;
   Operand scale = scaleIn(n, i), zero = n.has(i + 1) ? single(n, n.in(i + 1), i + 1) : Operand();
@@ -56,24 +56,24 @@ void setBytes(Node &n, const Operand &x, Operand factor, size_t i, const Operand
   n.set(0, saturated(e, quotient, zero, zero ? zero.element() : like.element()));
 }
 
-/// An op of ONNX on what the first input stands for.
+/// Applies an ONNX op to what the first input stands for.
 void onValue(Node &n, void (*import)(Node &), int64_t opset) {
   if (Operand x = valueIn(n, 0))
     setBytes(n, n.importAs(import, opset, {x}), Operand(), 3, n.in(0));
 }
 
-/// An op on what the first two inputs stand for.
+/// Applies an op to what the first two inputs stand for.
 void onValues(Node &n, Operand (Emit::*op)(const Operand &, const Operand &)) {
   Operand a = valueIn(n, 0), b = valueIn(n, 3);
   if (a && b)
     setBytes(n, (n.emit.*op)(a, b), Operand(), 6, n.in(0));
 }
 
-/// What a parameter of each channel stands beside.
+/// What a parameter of each channel broadcasts to.
 enum class Beside : bool { weights, result };
 
-/// Scales or zero points, one for all of a convolution's weights or one for each that makes a channel, beside them or
-/// beside what they make.
+/// Scales or zero points, one for all of a convolution's weights or one per output channel, shaped to broadcast to the
+/// weights or to the result.
 Operand besideChannels(Node &n, const Operand &parameter, const Operand &w, size_t i, Beside beside) {
   if (!parameter || parameter.rank() != 1 || parameter.sizes()[0] == Size(1))
     return single(n, parameter, i);
@@ -102,7 +102,7 @@ void importQLinearMatMul(Node &n) {
   setBytes(n, floatOf(e, sum), e.mul(a.scale, floatOf(e, scalesIn(n, 4))), 6, a.numbers);
 }
 
-/// The output: a sum of products of bytes times the scales of both, and a bias, if input `bias` is there.
+/// Sets the output: a sum of products of bytes times the scales of both, and a bias, if input `bias` is there.
 static void setFloat(Node &n, const Operand &sum, const Operand &scales, size_t bias) {
   Emit &e = n.emit;
   Operand y = e.mul(floatOf(e, sum), scales);
@@ -128,8 +128,7 @@ void importRuntimeDynamicQuantizeMatMul(Node &n) {
   setFloat(n, sum, e.mul(a.scale, floatOf(e, scalesIn(n, 2))), 4);
 }
 
-/// alpha a b + c, where c stands for its numbers times alpha and both scales; in float32 where no output scale is
-/// given.
+/// alpha a b + c, where c stands for its numbers times alpha and both scales; in float32 if there is no output scale.
 void importRuntimeQGemm(Node &n) {
   Emit &e = n.emit;
   Bytes a = bytesIn(n, 0);
@@ -143,7 +142,7 @@ void importRuntimeQGemm(Node &n) {
                              " where matrices are due");
   Operand sum = multiplyBytes(e, turnsA ? e.transpose(a.numbers, {1, 0}) : a.numbers, a.zero,
                               turnsB ? e.transpose(b, {1, 0}) : b, zeroB);
-  if (n.has(6)) { // a member's own, also a single number
+  if (n.has(6)) { // each member has its own, even a single number
     Operand bias = n.in(6);
     sum = e.add(sum, bias && bias.isConstant() ? Operand(e.parameter(bias.constant())) : bias);
   }
@@ -156,7 +155,7 @@ void importRuntimeQGemm(Node &n) {
     n.set(0, e.mul(floatOf(e, sum), factor));
 }
 
-/// Sums of up to 2^24 are exact in float32, and what is larger is rounded to 8 bits soon.
+/// Sums up to 2^24 are exact in float32, and larger ones are rounded to 8 bits soon.
 void importQLinearConv(Node &n) {
   Emit &e = n.emit;
   Bytes x = bytesIn(n, 0);
@@ -171,7 +170,7 @@ void importQLinearConv(Node &n) {
   setBytes(n, sum, e.mul(x.scale, floatOf(e, besideChannels(n, scaleW, w, 4, Beside::result))), 6, x.numbers);
 }
 
-/// In float64 where float32 would round a sum of so many products of two bytes.
+/// Computed in float64 if float32 would round a sum of so many products of two bytes.
 void importConvInteger(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0), w = n.in(1);
@@ -192,22 +191,22 @@ void importRuntimeQLinearAdd(Node &n) { onValues(n, &Emit::add); }
 void importRuntimeQLinearMul(Node &n) { onValues(n, &Emit::mul); }
 void importRuntimeQLinearSigmoid(Node &n) { onValue(n, importSigmoid, 13); }
 void importRuntimeQLinearLeakyRelu(Node &n) { onValue(n, importLeakyRelu, 16); }
-/// The attribute `opset` says which version's axes it means.
+/// The attribute `opset` selects the version that defines the axes.
 void importRuntimeQLinearSoftmax(Node &n) { onValue(n, importSoftmax, n.intAttr("opset", 13)); }
 
-/// Pools, of channels in front of the image.
+/// Pools whose channels are in front of the image.
 static void poolOf(Node &n, void (*import)(Node &), int64_t opset) {
   if (n.intAttr("channels_last", 0))
     return (void)n.emit.unsupported("channels that lie behind the image", "export it with them in front");
   if (n.intAttr("ceil_mode", 0) &&
-      n.intAttr("count_include_pad", 0)) // of windows beyond the padding: not as AveragePool has it
+      n.intAttr("count_include_pad", 0)) // for windows beyond the padding, which differ from AveragePool's
     return (void)n.emit.unsupported("ceil_mode with padding that counts", "pad the image before the pool");
   onValue(n, import, opset);
 }
 void importRuntimeQLinearAveragePool(Node &n) { poolOf(n, importAveragePool, 19); }
 void importRuntimeQLinearGlobalAveragePool(Node &n) { poolOf(n, importGlobalAveragePool, 1); }
 
-/// The output's scale and zero point come first.
+/// The output's scale and zero point are the first inputs.
 void importRuntimeQLinearConcat(Node &n) {
   SmallVector<Operand> values;
   for (size_t i = 2; i < n.inputs(); i += 3)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of quantization: integers that stand for (q - zero point) scale, of a tensor, a place of an axis or a block.
+// Import of quantization: integers that stand for (q - zero point) scale, per tensor, per place of an axis or per
+// block.
 #include "compiler/import/onnx/ops/Quantized.h"
 
 #include <cmath>
@@ -9,7 +10,7 @@ using namespace mlir;
 namespace tutti {
 namespace {
 
-/// The integers that a type holds, lowest and highest.
+/// The lowest and highest integer of a type.
 std::pair<double, double> rangeOf(Type element) {
   unsigned width = element.getIntOrFloatBitWidth();
   bool isUnsigned = element.isUnsignedInteger();
@@ -18,15 +19,15 @@ std::pair<double, double> rangeOf(Type element) {
 
 bool isInteger(const Operand &x) { return isa<IntegerType>(x.element()) && !x.element().isInteger(1); }
 
-/// The type that the attribute `output_dtype` names; nothing where it is 0, or is not there.
+/// The type that the attribute `output_dtype` names; nothing if it is 0 or absent.
 Type outputType(Node &n) { return n.intAttr("output_dtype", 0) == 0 ? Type() : n.elementAttr("output_dtype", Type()); }
 
-/// How a node's scales and zero points lie beside what they are for.
+/// How a node's scales and zero points relate to the tensor that they are for.
 class Parameters {
 public:
   Parameters(Node &n, const Operand &x) : n(n), x(x), axis(n.intAttr("axis", 1)), block(n.intAttr("block_size", 0)) {}
 
-  /// One of them, so that it broadcasts to x.
+  /// A parameter shaped to broadcast to x.
   Operand beside(const Operand &parameter) {
     Emit &e = n.emit;
     if (!x || !parameter || parameter.rank() == 0)
@@ -53,7 +54,7 @@ public:
   bool areOfBlocks() const { return block != 0; }
 
 private:
-  /// Each place along the axis as often as a block is long.
+  /// A parameter with each place along the axis repeated to a block's length.
   Operand repeated(const Operand &parameter, int64_t along) {
     Emit &e = n.emit;
     if (!e.isKnown(x, along, "has blocks along"))
@@ -123,7 +124,7 @@ void importQuantizeLinear(Node &n) {
   Operand x = n.in(0), scale = scalesIn(n, 1), zeroPoint = n.has(2) ? n.in(2) : Operand();
   Parameters parameters(n, x);
   Type uint8 = IntegerType::get(&e.context, 8, IntegerType::Unsigned), asked = outputType(n);
-  n.intAttr("saturate", 1); // of float8, which we do not hold
+  n.intAttr("saturate", 1); // for float8, which is not supported
   if (int64_t precision = n.intAttr("precision", 0); precision != 0 && precision != 1)
     return (void)e.unsupported("a division in " + dataTypeName(precision) + ", expected float32");
   Type element = zeroPoint ? zeroPoint.element() : asked ? asked : uint8;
@@ -175,7 +176,7 @@ void importDynamicQuantizeLinear(Node &n) {
   n.set(2, x.zero);
 }
 
-// Before opset 21 ONNX' own do not take 16 bits.
+// ONNX' own ops take no 16-bit integers before opset 21; these do.
 void importRuntimeQuantizeLinear(Node &n) { importQuantizeLinear(n); }
 void importRuntimeDequantizeLinear(Node &n) { importDequantizeLinear(n); }
 

@@ -19,14 +19,14 @@ Operand shifted(Emit &emit, const Operand &q, const Operand &zeroPoint);
 /// `element`.
 Operand saturated(Emit &emit, const Operand &x, const Operand &zeroPoint, mlir::Type element);
 
-/// x in bytes: the lowest of its elements and zero becomes 0, the highest 255. Where all are zero the scale is 1, as
-/// ONNX Runtime has it.
+/// x in bytes: the lowest of its elements and zero becomes 0, the highest 255. If all are zero the scale is 1, as in
+/// ONNX Runtime.
 struct DynamicallyQuantized {
   Operand numbers, scale, zero;
 };
 DynamicallyQuantized quantizedDynamically(Emit &emit, const Operand &x);
 
-/// a b in int32 for bytes minus their zero points, if they have any: one for all of a, and one for all of b or per
+/// a b in int32 for bytes minus their zero points, if there are any: one for all of a; one for all of b, or one per
 /// column.
 Operand multiplyBytes(Emit &emit, const Operand &a, const Operand &zeroA, const Operand &b, const Operand &zeroB);
 /// a b in float32, for operands that DequantizeLinear made of bytes, b of a weight: each sum is rounded once.

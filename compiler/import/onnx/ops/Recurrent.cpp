@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of recurrent ops over a known number of steps, which are put into the model one behind the other.
+// Import of recurrent ops over a known number of steps, which are unrolled into the model.
 #include "compiler/import/Limits.h"
 #include "compiler/import/onnx/ops/Ops.h"
 
@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace tutti {
 
-/// What a step, a product and a few functions, takes of the budget.
+/// The budget that a step takes: a product and a few functions.
 static constexpr int64_t stepCost = 2048;
 
 namespace {
@@ -18,20 +18,20 @@ struct Activation {
   double first, second;
 };
 
-/// Attributes that say what comes first in a step.
+/// Attributes that change the order or the gates of a step.
 enum class Order : uint8_t {
   usual,
-  resetBehind,  ///< GRU: the reset comes behind the product with the state, and its bias
-  inputForgets, ///< LSTM: the forget gate is what the input gate leaves
+  resetBehind,  ///< GRU: the reset is applied after the product with the state and its bias
+  inputForgets, ///< LSTM: the forget gate is 1 minus the input gate
 };
 
 /// One direction of a node. Gates lie side by side in columns, each `width` wide.
 struct Cell {
   Emit &e;
   int64_t width;
-  Operand inputs;          ///< of every step, multiplied: (batch, steps, gates * width)
-  Operand weights;         ///< what multiplies the state: (width, gates * width)
-  Operand bias, peepholes; ///< what adds to this product, (gates * width); of the memory, (3 * width). May be nothing
+  Operand inputs;          ///< of every step, already multiplied: (batch, steps, gates * width)
+  Operand weights;         ///< multiply the state: (width, gates * width)
+  Operand bias, peepholes; ///< added to this product, (gates * width); of the memory, (3 * width). May be nothing
   SmallVector<Activation, 3> functions;
   std::optional<double> clip;
   Order order;
@@ -43,14 +43,14 @@ struct Cell {
   Operand apply(size_t function, Operand x) const;
 };
 
-/// What a step leaves to the next: nothing at first, where zeros are meant.
+/// What a step passes to the next; nothing at first, for zeros.
 struct State {
   Operand h, c;
 };
 using Step = State (*)(const Cell &cell, const Operand &x, const State &before);
 } // namespace
 
-/// a + b, where nothing is 0.
+/// a + b, where nothing stands for 0.
 static Operand plus(Emit &e, const Operand &a, const Operand &b) { return !b ? a : !a ? b : e.add(a, b); }
 static Operand clamp(Emit &e, const Operand &x, double low, double high) {
   return e.binary<MinOp>(e.binary<MaxOp>(x, e.scalar(low, x)), e.scalar(high, x));
@@ -113,13 +113,13 @@ static State stepLSTM(const Cell &cell, const Operand &x, const State &before) {
     c = e.add(e.mul(forget, before.c), c);
   }
   Operand output = gate(1, c, 1);
-  Cell free = cell; // the memory is not clipped on its way out
+  Cell free = cell; // the memory is not clipped at the output
   free.clip.reset();
   return {e.mul(output, free.apply(2, c)), c};
 }
 
 namespace {
-/// What the three ops have in common: their operands in the order (direction, batch ...), and checked.
+/// The common part of the three ops: their operands, checked and in the order (direction, batch ...).
 struct Recurrent {
   Recurrent(Node &n, int64_t gates, Step step)
       : n(n), e(n.emit), gates(gates), step(step),
@@ -129,28 +129,28 @@ struct Recurrent {
   Emit &e;
   int64_t gates;
   Step step;
-  std::optional<double> clip; ///< of what comes before a function
+  std::optional<double> clip; ///< the bound of every function's argument
   std::string direction = "forward";
-  bool batchFirst = false; ///< attribute 'layout': in what comes in and goes out
+  bool batchFirst = false; ///< attribute 'layout': for inputs and outputs
 
   Operand x, w, r, b, lengths, h, c, peepholes;
   Size batch;
   int64_t steps = 0, width = 0, directions = 1;
   SmallVector<Activation> functions;
 
-  /// Reads the operands before the op's own; false, and a problem, where they do not fit.
+  /// Reads the operands before the op's own; false, and a problem, if they do not fit.
   bool read();
   bool readFunctions(ArrayRef<const char *> usual);
   Operand in(size_t i, StringRef name, ArrayRef<Size> sizes);
   Operand initial(size_t i, StringRef name);
   Cell cell(int64_t direction, Order order);
-  /// What `direction` makes: its last state, and of each step the output.
+  /// Runs `direction`; returns its last state, and in `shown` each step's output.
   State run(const Cell &cell, int64_t direction, SmallVectorImpl<Operand> &shown);
   void run(Order order = Order::usual);
 };
 } // namespace
 
-/// Input i; a problem where its shape or type is another. Nothing where it is left out.
+/// Input i; a problem if its shape or type differs, nothing if it is omitted.
 Operand Recurrent::in(size_t i, StringRef name, ArrayRef<Size> sizes) {
   if (!n.has(i))
     return Operand();
@@ -170,7 +170,7 @@ Operand Recurrent::in(size_t i, StringRef name, ArrayRef<Size> sizes) {
   return given;
 }
 
-/// Whether lengths, one a sequence, are known to be one number, in all members.
+/// Whether the lengths, one per sequence, are known to be this number, in all members.
 static bool areAll(Emit &e, const Operand &lengths, int64_t number) {
   std::optional<Operand> one = e.withoutRepeats(lengths, 0);
   std::optional<HostTensor> known = one && *one && !e.keepsNumbers ? e.known(*one) : std::nullopt;
@@ -180,15 +180,15 @@ static bool areAll(Emit &e, const Operand &lengths, int64_t number) {
   return isIt;
 }
 
-/// A state at the start, as (directions, batch, width). One of zeros that is given is multiplied like any other: 0 + -0
-/// is 0, and 0 times an infinity a NaN.
+/// An initial state, as (directions, batch, width). Given zeros are multiplied like any other state: 0 + -0 is 0, and 0
+/// times an infinity is NaN.
 Operand Recurrent::initial(size_t i, StringRef name) {
   Operand given = in(
       i, name, batchFirst ? Sizes{batch, Size(directions), Size(width)} : Sizes{Size(directions), batch, Size(width)});
   return given && batchFirst ? e.moveAxis(given, 1, 0) : given;
 }
 
-/// Names and numbers of the functions, of each direction in turn. Numbers are for those that have some.
+/// Reads names and numbers of the functions, direction by direction. Only functions with parameters take numbers.
 bool Recurrent::readFunctions(ArrayRef<const char *> usual) {
   SmallVector<std::string> names = n.stringsAttr("activations");
   SmallVector<double> alphas = n.floatsAttr("activation_alpha").value_or(SmallVector<double>()),
@@ -203,7 +203,7 @@ bool Recurrent::readFunctions(ArrayRef<const char *> usual) {
   size_t alpha = 0, beta = 0;
   for (const std::string &given : names) {
     const NamedActivation *known = findActivation(given);
-    if (!known || known->numbers[1] == "gamma") { // Selu is none of theirs
+    if (!known || known->numbers[1] == "gamma") { // Selu is not among them
       e.unsupported("activation " + quote(given), "unroll the steps when exporting");
       return false;
     }
@@ -280,7 +280,7 @@ Cell Recurrent::cell(int64_t direction, Order order) {
   };
   int64_t columns = gates * width;
   Operand inside = of(b, 0, columns), behind = of(b, columns, columns);
-  bool apart = order == Order::resetBehind; // of the product with the state, which is scaled with its bias
+  bool apart = order == Order::resetBehind; // the bias that the reset scales with the product of the state
   Operand bias = apart ? inside : inside && behind ? e.add(inside, behind) : Operand();
   Operand inputs = e.contract(x, e.transpose(of(w, 0, columns), {1, 0}), "bsk,kn->bsn");
   size_t count = functions.size() / directions;
@@ -306,7 +306,7 @@ State Recurrent::run(const Cell &cell, int64_t direction, SmallVectorImpl<Operan
     int64_t time = backwards ? steps - 1 - i : i;
     State after = step(cell, e.reshape(e.part(cell.inputs, 1, time, 1), {batch, Size(gates * width)}), state);
     shown[time] = after.h;
-    if (lengths) { // behind its end a sequence changes nothing and shows zeros
+    if (lengths) { // past its end a sequence keeps its state and outputs zeros
       Operand goesOn = e.compare<GreaterOp>(e.reshape(lengths, {batch, Size(1)}), e.scalar(double(time), lengths));
       Operand zero = e.scalar(0, x);
       auto held = [&](const Operand &now, const Operand &before) {
@@ -323,7 +323,7 @@ State Recurrent::run(const Cell &cell, int64_t direction, SmallVectorImpl<Operan
 void Recurrent::run(Order order) {
   if (e.failed())
     return;
-  int64_t front = batchFirst ? 1 : 0; // where the directions stand in a state
+  int64_t front = batchFirst ? 1 : 0; // the axis of the directions in a state
   SmallVector<Operand, 2> outputs, hidden, memory;
   for (int64_t direction = 0; direction < directions && !e.failed(); ++direction) {
     SmallVector<Operand> shown;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of reductions, of the places of extremes, of sums so far, and of the largest elements.
+// Import of reductions, places of extremes, scans, and the largest elements.
 #include "compiler/import/onnx/ops/Ops.h"
 
 #include <limits>
@@ -12,8 +12,8 @@ using Step = llvm::function_ref<Operand(const Operand &)>;
 
 static Axes keptOrDropped(Node &n) { return n.intAttr("keepdims", 1) != 0 ? Axes::keep : Axes::drop; }
 
-/// Axes are an attribute before opset `since`, an input from then on; none means all. Where an empty list means none,
-/// what an op does beside the reduction is done all the same.
+/// Axes are an attribute before opset `since`, an input from then on; an absent list means all. If an empty list means
+/// none, the op's other steps are still done.
 static void reduction(Node &n, llvm::function_ref<Operand(const Operand &, ArrayRef<int64_t>, Axes)> reduce,
                       int64_t since = 18) {
   Operand x = n.in(0);
@@ -34,7 +34,7 @@ static void reduction(Node &n, llvm::function_ref<Operand(const Operand &, Array
     n.set(0, reduce(x, *axes, reduced));
 }
 
-/// The largest or smallest; of truth values as unsigned integers, whose largest of none is 0, false.
+/// The maximum or minimum; truth values are reduced as unsigned integers, whose maximum of no elements is 0, false.
 static void extreme(Node &n, ReduceKind kind) {
   reduction(n, [&](const Operand &x, ArrayRef<int64_t> axes, Axes reduced) {
     bool truths = x.element().isInteger(1);
@@ -44,11 +44,11 @@ static void extreme(Node &n, ReduceKind kind) {
 }
 
 namespace {
-/// How integers are summed: as what they are, or in float64 where what follows is no integer's business.
+/// How integers are summed: exactly, or in float64 if the following steps need floats.
 enum class Integers : bool { exact, asFloats };
 } // namespace
 
-/// A sum of `term(x)` and what becomes of it.
+/// A sum of `term(x)`, followed by `after`.
 static void sumOf(Node &n, Step term, Step after, Integers integers) {
   reduction(n, [&](const Operand &x, ArrayRef<int64_t> axes, Axes reduced) {
     Type element = x.element();
@@ -76,7 +76,7 @@ void importReduceProd(Node &n) {
   });
 }
 
-/// Of integers the sum, which 64 bits have room for, by their number, truncated.
+/// For integers, the sum, which fits 64 bits, divided by their number and truncated.
 void importReduceMean(Node &n) {
   reduction(n, [&](const Operand &x, ArrayRef<int64_t> axes, Axes reduced) {
     Emit &e = n.emit;
@@ -108,7 +108,7 @@ void importReduceLogSum(Node &n) {
   sumOf(n, same, [&](const Operand &sum) { return n.emit.unary<LogOp>(sum); }, Integers::asFloats);
 }
 
-/// m + ln sum e^(x - m), where m is the largest x; 0 where that is infinite, so that x - m is no NaN.
+/// m + ln sum e^(x - m), where m is the largest x, or 0 if that is infinite, so that x - m is not NaN.
 void importReduceLogSumExp(Node &n) {
   reduction(n, [&](const Operand &given, ArrayRef<int64_t> axes, Axes reduced) {
     Emit &e = n.emit;
@@ -177,7 +177,7 @@ static void scan(Node &n, ScanKind kind) {
 void importCumSum(Node &n) { scan(n, ScanKind::sum); }
 void importCumProd(Node &n) { scan(n, ScanKind::prod); }
 
-/// The number of elements is an attribute before opset 10, an input from then on. What need not be sorted is.
+/// The count is an attribute before opset 10, an input from then on. The result is sorted even if it need not be.
 void importTopK(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of ops that repeat elements or trade axes for each other.
+// Import of ops that repeat elements or exchange channels and space.
 #include "compiler/import/onnx/ops/Ops.h"
 
 using namespace mlir;
@@ -21,7 +21,7 @@ void importExpand(Node &n) {
   n.set(0, n.emit.broadcast(x, *sizes));
 }
 
-/// Each axis so many times behind itself: an axis of repeats in front of it, which then become one.
+/// Repeats each axis: an axis of repeats in front of it is merged with it.
 void importTile(Node &n) {
   Operand x = n.in(0);
   std::optional<Sizes> repeats = n.sizesIn(1);
@@ -48,7 +48,7 @@ void importTile(Node &n) {
   n.set(0, n.emit.reshape(n.emit.broadcast(n.emit.reshape(x, apart), wide), together));
 }
 
-/// The sizes of an image (batch, channels, height, width) and the attribute 'blocksize'; nothing when they do not fit.
+/// The attribute 'blocksize' for an image (batch, channels, height, width); nothing if they do not fit.
 static std::optional<Size> blockOf(Node &n, const Operand &x) {
   int64_t block = n.intAttr("blocksize", 0);
   if (x && x.rank() == 4 && block > 0 && block < (1 << 20))
@@ -58,7 +58,8 @@ static std::optional<Size> blockOf(Node &n, const Operand &x) {
   return std::nullopt;
 }
 
-/// Channels become blocks of the image. DCR: the block's axes are the outer ones of the channels; CRD: the inner ones.
+/// Turns channels into blocks of the image. DCR: the block's axes are the outer ones of the channels; CRD: the inner
+/// ones.
 void importDepthToSpace(Node &n) {
   Operand x = n.in(0);
   std::optional<Size> block = blockOf(n, x);
@@ -80,7 +81,7 @@ void importDepthToSpace(Node &n) {
     n.set(0, n.emit.reshape(n.emit.transpose(apart, permutation), {s[0], *channels, *h, *w}));
 }
 
-/// Blocks of the image become channels. DCR: the outer ones; CRD: the inner ones.
+/// Turns blocks of the image into channels. DCR: they become the outer axes of the channels; CRD: the inner ones.
 void importSpaceToDepth(Node &n) {
   Operand x = n.in(0);
   std::optional<Size> block = blockOf(n, x);

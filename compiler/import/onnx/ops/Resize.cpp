@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of resampling along axes of known lengths: sums of few neighbours times weights, one axis after the other.
+// Import of resampling along axes of known lengths: weighted sums of few neighbours, one axis after the other.
 // Coordinates and weights are those of Resize-10 to -19, Upsample-7 and -9.
 #include "compiler/import/onnx/ops/Ops.h"
 
@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace tutti {
 
-/// Elements of which one of the result is made, at most.
+/// The most neighbours of an element.
 static constexpr int64_t mostNeighbours = 64;
 
 namespace {
@@ -36,20 +36,20 @@ struct Method {
   bool excludesOutside, antialias;
 };
 
-/// An axis: its length before, and what it becomes by which factor.
+/// An axis: its length before and after, and the factor.
 struct Along {
   int64_t axis, from, to;
   float scale;
 };
 
-/// For each element of the result the neighbours that make it: the first ones of all, the second ones, ...
+/// For each element of the result its neighbours: the first ones of all elements, then the second ones, and so on.
 struct Neighbours {
   SmallVector<SmallVector<int64_t>> places;
   SmallVector<SmallVector<double>> weights;
 };
 } // namespace
 
-/// Where element i of the result lies among the elements before.
+/// The place of element i of the result among the elements before.
 template <typename T> static T placeOf(int64_t i, const Along &along, T scale, Coordinates coordinates) {
   T from = T(along.from), to = T(along.to), center = (T(i) + T(0.5)) / scale;
   switch (coordinates) {
@@ -71,7 +71,8 @@ template <typename T> static T placeOf(int64_t i, const Along &along, T scale, C
   llvm_unreachable("coordinates of another kind");
 }
 
-/// Places as near to the middle between two elements as float32 errs are in the middle, as ONNX Runtime has it.
+/// Rounds places that are as near to the middle between two elements as float32's error allows as the middle, as ONNX
+/// Runtime does.
 static float rounded(float place, float scale, Rounding rounding) {
   constexpr float near = 1e-6f;
   float floor = std::floor(place);
@@ -91,7 +92,7 @@ static float rounded(float place, float scale, Rounding rounding) {
   llvm_unreachable("rounding of another kind");
 }
 
-/// The weight of a neighbour at this distance.
+/// The weight of a neighbour at a distance.
 static double weightAt(double distance, const Method &method) {
   double d = std::abs(distance), a = method.cubic;
   if (method.mode == Mode::linear)
@@ -101,7 +102,7 @@ static double weightAt(double distance, const Method &method) {
   return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
 }
 
-/// The nearest neighbour, in float32 as other runtimes find it: where two are as near, its rounding decides.
+/// The nearest neighbour, in float32 as other runtimes compute it: if two are equally near, the rounding decides.
 static Neighbours nearestOf(const Along &along, const Method &method) {
   Neighbours all;
   SmallVector<int64_t> &places = all.places.emplace_back();
@@ -112,12 +113,12 @@ static Neighbours nearestOf(const Along &along, const Method &method) {
   return all;
 }
 
-/// How the kernel is stretched, so that aliases vanish where fewer elements are made.
+/// The stretching of the kernel that removes aliases when the result has fewer elements.
 static double stretchOf(const Along &along, const Method &method) {
   return method.antialias ? std::min<double>(along.scale, 1) : 1;
 }
 
-/// How many neighbours on either side make an element.
+/// The number of neighbours on either side of an element.
 static int64_t reachOf(const Along &along, const Method &method) {
   double reach = (method.mode == Mode::linear ? 1 : 2) / stretchOf(along, method);
   return int64_t(std::ceil(std::min(reach, 1e6)));
@@ -145,10 +146,10 @@ static Neighbours weightedOf(const Along &along, const Method &method) {
   return all;
 }
 
-/// x with an axis of other elements, each of its neighbours.
+/// x resampled along an axis: each element from its neighbours.
 static Operand resampled(Node &n, const Operand &x, const Along &along, const Method &method) {
   Emit &e = n.emit;
-  if (along.from == 1) { // whatever the weights are, their sum is 1
+  if (along.from == 1) { // the weights add up to 1
     Sizes sizes = x.sizes();
     sizes[along.axis] = Size(along.to);
     return e.broadcast(x, sizes);
@@ -178,13 +179,13 @@ static Operand resampled(Node &n, const Operand &x, const Along &along, const Me
   return y;
 }
 
-/// The method that the attributes name; nothing, and a problem, where we have none of that name.
+/// The method that the attributes name; nothing, and a problem, if it is unknown.
 static std::optional<Method> methodOf(Node &n) {
-  bool early = n.opset < 11 || n.proto.op_type() == "Upsample"; // which has stayed as it was
+  bool early = n.opset < 11 || n.proto.op_type() == "Upsample"; // Upsample has not changed since
   std::string mode = n.stringAttr("mode", "nearest"),
               coordinates = n.stringAttr("coordinate_transformation_mode", early ? "asymmetric" : "half_pixel"),
               rounding = n.stringAttr("nearest_mode", early ? "" : "round_prefer_floor");
-  n.floatAttr("extrapolation_value", 0); // of regions, which no method of ours has
+  n.floatAttr("extrapolation_value", 0); // for regions that no supported method has
   auto modes = llvm::StringSwitch<std::optional<Mode>>(mode)
                    .Case("nearest", Mode::nearest)
                    .Cases({"linear", "bilinear"}, Mode::linear)
@@ -221,7 +222,7 @@ static std::optional<Method> methodOf(Node &n) {
                 n.intAttr("antialias", 0) != 0};
 }
 
-/// Input i as factors of lengths, floats that are known; nothing, and a problem, where it is none.
+/// Input i as known factors of lengths; nothing, and a problem, if it is not that.
 static std::optional<std::vector<double>> factorsIn(Node &n, size_t i) {
   Operand given = n.in(i);
   if (given && given.isConstant() && given.isFloat() && given.rank() == 1 && given.sizes()[0].getFixed() <= 64)
@@ -233,7 +234,7 @@ static std::optional<std::vector<double>> factorsIn(Node &n, size_t i) {
   return std::nullopt;
 }
 
-/// The axis as one of `to` elements; nothing, and a problem, where that is no length we can hold.
+/// The axis resampled to `to` elements; nothing, and a problem, if that is not a supported length.
 static std::optional<Along> alongOf(Node &n, int64_t axis, int64_t from, double to, float scale) {
   std::string change = "axis " + std::to_string(axis) + " of length " + std::to_string(from) + " becomes one of " +
                        llvm::formatv("{0:F0}", to).str();
@@ -246,7 +247,7 @@ static std::optional<Along> alongOf(Node &n, int64_t axis, int64_t from, double 
   return std::nullopt;
 }
 
-/// The axes that change, of those in `axes` by these factors; nothing, and a problem, where one does not fit.
+/// The axes among `axes` that these factors change; nothing, and a problem, if one does not fit.
 static std::optional<SmallVector<Along>> byFactors(Node &n, const Operand &x, ArrayRef<int64_t> axes,
                                                    ArrayRef<double> factors) {
   if (factors.size() != axes.size()) {
@@ -268,8 +269,8 @@ static std::optional<SmallVector<Along>> byFactors(Node &n, const Operand &x, Ar
   return all;
 }
 
-/// The axes that change, of those in `axes` to these lengths: all by one factor, unless the policy is to stretch each.
-/// Nothing, and a problem, where one does not fit.
+/// The axes among `axes` that these lengths change: all by one factor, unless the policy is to stretch each. Nothing,
+/// and a problem, if one does not fit.
 static std::optional<SmallVector<Along>> byLengths(Node &n, const Operand &x, ArrayRef<int64_t> axes,
                                                    ArrayRef<Size> lengths, StringRef policy) {
   if (lengths.size() != axes.size()) {
@@ -330,12 +331,12 @@ static void resample(Node &n, const Operand &given, ArrayRef<Along> all) {
   n.set(0, x ? e.cast(x, given.element()) : x);
 }
 
-/// The axes by attribute 'axes', in its order, or all; nothing, and a problem, where it names others.
+/// The axes of attribute 'axes' in its order, or all; nothing, and a problem, if it names others.
 static std::optional<SmallVector<int64_t>> axesOf(Node &n, int64_t rank) {
   std::optional<SmallVector<int64_t>> named = n.intsAttr("axes");
   if (!named)
     return llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  if (!n.axes(*named, rank)) // sorts them; factors and lengths come in the order of the names
+  if (!n.axes(*named, rank)) // sorts them, but factors and lengths come in the order of the names
     return std::nullopt;
   return llvm::map_to_vector(*named, [&](int64_t axis) { return axis < 0 ? axis + rank : axis; });
 }
@@ -357,7 +358,7 @@ void importResize(Node &n) {
     resample(n, x, *changed);
 }
 
-/// What Resize became.
+/// The predecessor of Resize.
 void importUpsample(Node &n) {
   Operand x = n.in(0);
   if (!x)

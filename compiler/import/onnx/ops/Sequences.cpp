@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of sequences of tensors, whose lengths and places are known when compiling, so that nothing is left of them.
+// Import of sequences of tensors, whose lengths and places are known when compiling, so none remains in the module.
 #include "compiler/import/Limits.h"
 #include "compiler/import/onnx/ops/Ops.h"
 
@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace tutti {
 
-/// What an element takes of the room for what is made while importing.
+/// The budget that an element of a sequence takes.
 static constexpr int64_t elementCost = 16;
 
 bool affordSequence(Emit &emit, size_t count) {
@@ -31,8 +31,8 @@ static bool expectElement(Node &n, const Operand &x, Type element) {
   return x && x.element() == element;
 }
 
-/// Input i, or the last one where it is left out, as one of `places` in a sequence of `count` tensors; from the last
-/// tensor on backwards when negative.
+/// Input i, or the last one if it is omitted, as a place among `places` in a sequence of `count` tensors; negative ones
+/// count from the last tensor.
 static std::optional<int64_t> placeIn(Node &n, size_t i, int64_t count, int64_t places) {
   std::optional<SmallVector<int64_t>> given = n.has(i) ? n.intsIn(i) : SmallVector<int64_t>{places - 1};
   if (!given)
@@ -75,7 +75,7 @@ void importSequenceAt(Node &n) {
     n.set(0, given->elements[*at]);
 }
 
-/// A tensor before the one at a position, or behind the last.
+/// Inserts a tensor before a position, or at the end.
 void importSequenceInsert(Node &n) {
   const SequenceValue *given = n.sequenceIn(0);
   Operand x = n.in(1);
@@ -90,7 +90,7 @@ void importSequenceInsert(Node &n) {
   setSequence(n, std::move(value));
 }
 
-/// Without the tensor at a position, or the last.
+/// Removes the tensor at a position, or the last one.
 void importSequenceErase(Node &n) {
   const SequenceValue *given = n.sequenceIn(0);
   if (!given)
@@ -109,7 +109,7 @@ void importSequenceLength(Node &n) {
     n.set(0, Operand(scalarSource(IntegerType::get(&n.emit.context, 64), double(given->elements.size()))));
 }
 
-/// The lengths of the parts that an axis of this length is split into: one each, one number for all but a smaller last
+/// The lengths of the parts into which an axis of this length is split: 1 each, one number for all but a smaller last
 /// one, or a list.
 static std::optional<SmallVector<int64_t>> partsOf(Node &n, int64_t length) {
   SmallVector<int64_t> lengths;
@@ -138,7 +138,7 @@ static std::optional<SmallVector<int64_t>> partsOf(Node &n, int64_t length) {
   return lengths;
 }
 
-/// Without lengths the axis goes, if it is not to be kept.
+/// Without lengths the axis is dropped unless `keepdims` is set.
 void importSplitToSequence(Node &n) {
   Operand x = n.in(0);
   bool keep = n.intAttr("keepdims", 1) != 0 || n.has(1);
@@ -159,7 +159,7 @@ void importSplitToSequence(Node &n) {
   setSequence(n, std::move(value));
 }
 
-/// Its tensors behind each other, along an axis that they have or along a new one.
+/// Joins the sequence's tensors along an axis that they have, or along a new one.
 void importConcatFromSequence(Node &n) {
   const SequenceValue *given = n.sequenceIn(0);
   bool isNew = n.intAttr("new_axis", 0) != 0;

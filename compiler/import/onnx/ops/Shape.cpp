@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace tutti {
 
-/// 0 keeps the axis (unless allowzero), -1 is what is left.
+/// 0 keeps the axis (unless allowzero), -1 is inferred.
 void importReshape(Node &n) {
   Operand x = n.in(0);
   std::optional<Sizes> wanted = n.sizesIn(1);
@@ -56,7 +56,7 @@ void importReshape(Node &n) {
   n.set(0, n.emit.reshape(x, sizes));
 }
 
-/// Axes before `axis` become one, the others too.
+/// The axes before `axis` become one, and so do the others.
 void importFlatten(Node &n) {
   Operand x = n.in(0);
   if (!x)
@@ -155,7 +155,7 @@ void importConcat(Node &n) {
     n.set(0, n.emit.concat(xs, *axis));
 }
 
-/// Batches that were joined, as so many of the same size.
+/// Splits batches that were joined into `parts` of the same size.
 static void splitBatches(Node &n, const Operand &x, int64_t axis, int64_t parts) {
   Sizes sizes = x.sizes(), apart = sizes;
   std::optional<Size> each =
@@ -172,7 +172,7 @@ static void splitBatches(Node &n, const Operand &x, int64_t axis, int64_t parts)
       n.set(i, n.emit.dropAxes(n.emit.part(all, axis, i, 1), {axis}));
 }
 
-/// Lengths are an attribute before opset 13, an input from then on; without them the parts are equal, from opset 18 on
+/// Lengths are an attribute before opset 13, an input from then on. Without them the parts are equal, from opset 18 on
 /// with a smaller last one.
 void importSplit(Node &n) {
   Operand x = n.in(0);
@@ -221,7 +221,7 @@ void importSplit(Node &n) {
 
 using Places = std::optional<SmallVector<int64_t>>;
 
-/// Input 2 of a Slice. A bound that is the axis' own size cuts nothing off.
+/// Input 2 of a Slice. An end that is the axis' own size cuts nothing off.
 static Places endsOf(Node &n, const Operand &x, const Places &axes) {
   std::optional<Sizes> given = n.sizesIn(2);
   if (!given)
@@ -244,14 +244,14 @@ static Places endsOf(Node &n, const Operand &x, const Places &axes) {
   return ends;
 }
 
-/// x[start:end:step] along an axis, by ONNX' rules: those of Python, but that a start before the axis is its first
-/// place where steps go backwards, too.
+/// x[start:end:step] along an axis by ONNX' rules, which are Python's, except that a start before the axis means its
+/// first place even for backward steps.
 static Operand slice(Node &n, const Operand &x, int64_t axis, int64_t start, int64_t end, int64_t step) {
   Size size = x.sizes()[axis];
   if (step == 0 || step == INT64_MIN)
     return n.emit.malformed("a step of " + Twine(step));
   if (!size.isFixed()) {
-    // For "to its end" exporters write the largest number of a type, or just a large one.
+    // Exporters write the largest number of a type, or just a large one, for "to the end".
     int64_t most = std::min<int64_t>(n.emit.mostOf(size).value_or(INT32_MAX), INT32_MAX);
     return start == 0 && end >= most && step == 1 ? x : n.emit.unknownLength("slices", size);
   }
@@ -262,13 +262,13 @@ static Operand slice(Node &n, const Operand &x, int64_t axis, int64_t start, int
     start = std::clamp<int64_t>(start, 0, step < 0 ? length - 1 : length);
     end = std::clamp<int64_t>(end, step < 0 ? -1 : 0, length);
   } else {
-    start = end = 0; // there is no last element that backward steps could begin with
+    start = end = 0; // backward steps have no last element to begin with
   }
   int64_t distance = step > 0 ? end - start : start - end, stride = std::abs(step);
   return n.emit.part(x, axis, start, distance > 0 ? (distance - 1) / stride + 1 : 0, step);
 }
 
-/// All axes named, one after the other; what is named are attributes before opset 10 (without step).
+/// Slices the named axes one after the other; before opset 10 they are attributes (without steps).
 void importSlice(Node &n) {
   Operand x = n.in(0);
   if (!x)

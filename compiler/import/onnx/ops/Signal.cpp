@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of Fourier transforms of known lengths, which are products with a matrix of cosines and sines, and of windows.
+// Import of Fourier transforms of known lengths, as products with a matrix of cosines and sines, and window functions.
 #include "compiler/import/onnx/ops/Ops.h"
 
 #include <cmath>
@@ -10,18 +10,18 @@ using namespace mlir;
 namespace tutti {
 
 namespace {
-/// A transform along an axis: of `taken` numbers of `parts` (1: real, 2: and imaginary), followed by zeros up to
-/// `length`, makes `bins` of 2; the inverse of half a spectrum instead makes `bins` real numbers.
+/// A transform along an axis. `taken` numbers of `parts` each (1: real, 2: complex), followed by zeros up to `length`,
+/// give `bins` complex numbers; the inverse of half a spectrum gives `bins` real numbers.
 struct Transform {
   int64_t taken, length, bins, parts;
-  bool inverse, halved; ///< halved: the other half of the spectrum is the conjugate, given or made
+  bool inverse, halved; ///< halved: the other half of the spectrum is the conjugate, in the input or output
 
   int64_t rows() const { return taken * parts; }
   int64_t made() const { return inverse && halved ? 1 : 2; }
 };
 } // namespace
 
-/// cos and sin of 2 pi places / length, exact where that is a quarter of the circle.
+/// cos and sin of 2 pi places / length, exact at quarters of the circle.
 static std::pair<double, double> turned(int64_t places, int64_t length) {
   static constexpr double quarters[] = {1, 0, -1, 0};
   places %= length;
@@ -33,7 +33,7 @@ static std::pair<double, double> turned(int64_t places, int64_t length) {
   return {std::cos(angle), std::sin(angle)};
 }
 
-/// The matrix of a transform, (rows, bins * made), times `window` element by element of what is transformed.
+/// The matrix of a transform, (rows, bins * made), scaled by `window` for each transformed element.
 static Operand matrixOf(Node &n, const Transform &t, Type element, ArrayRef<double> window = {}) {
   int64_t columns = t.bins * t.made(), count;
   if (!n.emit.affords(llvm::MulOverflow(t.rows(), columns, count) ? INT64_MAX : count))
@@ -44,7 +44,7 @@ static Operand matrixOf(Node &n, const Transform &t, Type element, ArrayRef<doub
     for (int64_t k = 0; k < t.bins; ++k) {
       auto [cosine, sine] = turned(int64_t((__int128(i) * k) % t.length), t.length);
       double factor = scale * (window.empty() ? 1 : window[i]);
-      // Of half a spectrum each number stands for its conjugate, too, but for those that are their own.
+      // In half a spectrum each number also stands for its conjugate, unless it is its own.
       if (t.inverse && t.halved && i != 0 && 2 * i != t.length)
         factor *= 2;
       double *at = &matrix.floats[i * t.parts * columns + k * t.made()];
@@ -60,7 +60,7 @@ static Operand matrixOf(Node &n, const Transform &t, Type element, ArrayRef<doub
   return Operand(computedSource(matrix));
 }
 
-/// x (..., length, parts), of which the matrix takes `taken` numbers, as (..., bins, made).
+/// x (..., length, parts), of which the matrix takes the first `taken`, as (..., bins, made).
 static Operand transformed(Emit &e, const Operand &given, const Transform &t, const Operand &matrix) {
   if (!given || !matrix)
     return Operand();
@@ -79,7 +79,7 @@ static Operand transformed(Emit &e, const Operand &given, const Transform &t, co
   return e.reshape(y, sizes);
 }
 
-/// The last axis of a signal: 1, real numbers, or 2, complex ones; nothing, and a problem, where it is neither.
+/// The length of a signal's last axis: 1, real numbers, or 2, complex ones; nothing, and a problem, if it is neither.
 static std::optional<int64_t> partsOf(Node &n, const Operand &x) {
   Size parts = x.rank() > 1 ? x.sizes().back() : Size(0);
   if (x.isFloat() && (parts == Size(1) || parts == Size(2)))
@@ -88,7 +88,7 @@ static std::optional<int64_t> partsOf(Node &n, const Operand &x) {
   return std::nullopt;
 }
 
-/// Input i, a number that is known; nothing, and a problem, where it is less than `least` or none.
+/// Input i as a known number; nothing, and a problem, if it is unknown or less than `least`.
 static std::optional<int64_t> numberIn(Node &n, size_t i, StringRef name, int64_t least) {
   std::optional<SmallVector<int64_t>> given = n.intsIn(i);
   if (!given)
@@ -132,7 +132,7 @@ void importDFT(Node &n) {
   n.set(0, e.moveAxis(transformed(e, moved, t, matrixOf(n, t, x.element())), x.rank() - 2, *axis));
 }
 
-/// Transforms of parts of a signal, `step` apart, each times a window.
+/// Transforms of frames of a signal, `step` apart, each multiplied by a window.
 void importSTFT(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0), window = n.has(2) ? n.in(2) : Operand();
@@ -165,7 +165,7 @@ void importSTFT(Node &n) {
     for (int64_t j = 0; j < *frame; ++j)
       places.push_back(i * *step + j);
   Operand framed = e.reshape(e.gather(x, e.list(places), 1), {x.sizes()[0], Size(frames), Size(*frame), Size(*parts)});
-  // A window that is known is in the matrix.
+  // A known window is folded into the matrix.
   if (window && !window.isConstant())
     framed = e.mul(framed, e.reshape(window, {Size(*frame), Size(1)}));
   std::vector<double> factors =
@@ -180,7 +180,7 @@ static void importWindow(Node &n, double a, double b, double c) {
   Type element = n.elementAttr("output_datatype", Float32Type::get(&n.emit.context));
   if (!size || !element || !n.emit.affords(*size))
     return;
-  // Two cosines cost more than what a constant's element does elsewhere.
+  // Two cosines cost more than an element of another constant.
   constexpr int64_t more = 7;
   if (*size > n.emit.budget.left() / more || !n.emit.budget.spend(more * *size))
     return (void)n.emit.unsupported("a window of " + Twine(*size) + " elements", "make it an initializer");

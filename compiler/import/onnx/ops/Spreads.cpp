@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where a transposed convolution's products land, and which windows they come from.
+// Where a transposed convolution's products land, and the windows that they come from.
 #include "compiler/import/onnx/ops/Spreads.h"
 
 using namespace mlir;
@@ -16,13 +16,13 @@ SmallVector<std::pair<int64_t, int64_t>> Spread::landing(int64_t place) const {
 
 namespace {
 
-/// What a node says of its spreads, a number for each axis.
+/// The attributes of a node's spreads, one number per axis.
 struct SpreadAttributes {
   SmallVector<int64_t> lengths, strides, gaps, pads, more;
-  SmallVector<int64_t> shape; ///< of the result; or none
+  SmallVector<int64_t> shape; ///< of the result; empty if not given
   std::string padding;
 
-  /// Nothing behind a problem.
+  /// Nothing after a problem.
   static std::optional<SpreadAttributes> of(Node &n, ArrayRef<int64_t> kernel);
 };
 
@@ -37,7 +37,7 @@ std::optional<SpreadAttributes> SpreadAttributes::of(Node &n, ArrayRef<int64_t> 
   std::optional<std::string> padding = paddingOf(n);
   if (!lengths || !strides || !gaps || !pads || !more || !padding)
     return std::nullopt;
-  if (shape.size() == axes + 2) // with the batch and the channels
+  if (shape.size() == axes + 2) // it includes the batch and the channels
     shape.erase(shape.begin(), shape.begin() + 2);
   if (!shape.empty() && shape.size() != axes) {
     n.emit.malformed("attribute 'output_shape' has " + Twine(shape.size()) + " numbers, expected " + Twine(axes));
@@ -48,9 +48,9 @@ std::optional<SpreadAttributes> SpreadAttributes::of(Node &n, ArrayRef<int64_t> 
   return SpreadAttributes{*lengths, *strides, *gaps, *pads, *more, shape, *padding};
 }
 
-/// The i-th axis of the image, of so many elements. Nothing behind a problem.
+/// The spread along the i-th axis of the image, of `size` elements. Nothing after a problem.
 static std::optional<Spread> spreadOf(Emit &e, const SpreadAttributes &given, size_t i, int64_t size, int64_t kernel) {
-  auto nothing = [](const Operand &) { return std::nullopt; }; // behind a problem
+  auto nothing = [](const Operand &) { return std::nullopt; }; // the return value after a problem
   int64_t length = given.lengths[i], stride = given.strides[i], gap = given.gaps[i], before = given.pads[i],
           behind = given.pads[i + given.lengths.size()], rest = given.more[i];
   std::optional<int64_t> shape = given.shape.empty() ? std::nullopt : std::optional(given.shape[i]);
@@ -103,7 +103,7 @@ std::optional<SmallVector<Spread>> spreadsOf(Node &n, const Operand &x, ArrayRef
 static int64_t floorOf(int64_t x, int64_t y) { return x >= 0 ? x / y : -((y - 1 - x) / y); }
 
 StepsAlong::StepsAlong(const Spread &along) : along(along) {
-  // Element i lands at i stride + j - before: of the first step those from the first to the last that reach a place.
+  // Element i lands at i stride + j - before: the window of the first step has all elements that reach a place of it.
   int64_t first = floorOf(along.before - along.length + along.stride, along.stride),
           last = floorOf(along.stride - 1 + along.before, along.stride);
   windows = {along.size, last - first + 1, 1, int64_t(llvm::divideCeil(along.count, along.stride)), 1, -first};
@@ -166,7 +166,7 @@ std::optional<SmallVector<int64_t>> landingsOf(Node &n, ArrayRef<Spread> spreads
   SmallVector<SmallVector<SmallVector<std::pair<int64_t, int64_t>>>> landings;
   bool overflows = false;
   for (const Spread &along : spreads) {
-    // What is looked at is paid for as what is gathered.
+    // The loop's cost is that of what is gathered.
     if (!n.emit.affords(along.count * along.length))
       return std::nullopt;
     size_t most = 1;
@@ -184,7 +184,7 @@ std::optional<SmallVector<int64_t>> landingsOf(Node &n, ArrayRef<Spread> spreads
   SmallVector<int64_t> places;
   places.reserve(all);
   for (int64_t i = 0; i < counts.windows; ++i) {
-    // Those of the axes before, as elements and weights in row-major order.
+    // The landings along the axes before, as elements and weights in row-major order.
     SmallVector<std::pair<int64_t, int64_t>> here = {{0, 0}};
     int64_t behind = counts.windows, weights = 1;
     for (auto [along, axis] : llvm::zip_equal(spreads, landings)) {

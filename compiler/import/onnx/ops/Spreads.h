@@ -16,17 +16,17 @@ struct Spread {
   bool overlap() const { return size > 1 && length > stride; }
   /// Whether the products of neighbouring elements lie side by side and fill the result exactly.
   bool tile() const { return length == stride && gap == 1 && before == 0 && count == size * stride; }
-  /// Of a single element, whose weights lie side by side, those that are in the result, which are then all of it. False
-  /// where there is more than one element, or more in the result.
+  /// Whether it has a single element, whose weights are contiguous and cover the whole result. False if there is more
+  /// than one element, or more in the result.
   bool isOfOne() const { return size == 1 && gap == 1 && before >= 0 && before + count <= length; }
-  /// That of these weights alone, from the one at `before` on.
+  /// The spread of these weights alone, from the one at `before` on.
   Spread ofOne() const { return {1, count, count, 1, 0, count}; }
   /// The elements, and the weights of each, that land at a place.
   llvm::SmallVector<std::pair<int64_t, int64_t>> landing(int64_t place) const;
 };
 
-/// Along an axis of the image the places of a step, which lie behind each other, are columns of one product: of the
-/// windows of all elements that land in it. Or each place has a product of its own.
+/// A spread by steps. The places of a step, which are adjacent, are columns of one product with the windows of all
+/// elements that land in it. Or each place has a product of its own.
 class StepsAlong {
 public:
   WindowAxis windows;
@@ -36,14 +36,14 @@ public:
     llvm::SmallVector<int64_t> weights;
   };
 
-  /// Nothing where weights have gaps or do not fill a step, most of whose columns would be zeros, or padding takes away
+  /// Nothing if weights have gaps or do not fill a step, so that most columns would be zeros, or if padding removes
   /// whole steps.
   static std::optional<StepsAlong> of(const Spread &along);
-  /// For each element of a window and each place of a step its weight; `length` where it has none.
+  /// The weight for each element of a window and each place of a step; `length` if there is none.
   llvm::SmallVector<int64_t> weights() const;
-  /// The places of a step, each by itself; none where what lands at one begins behind its step.
+  /// The places of a step, each by itself; empty if a landing at a place begins behind its step.
   llvm::SmallVector<Place> places() const;
-  /// How many times as many products all places together take as each by itself.
+  /// The ratio of products between all places together and each by itself.
   double waste() const { return double(windows.length * along.stride) / double(along.length); }
   const Spread &spread() const { return along; }
 
@@ -52,15 +52,15 @@ private:
   explicit StepsAlong(const Spread &along);
 };
 
-/// The axes of the image x under weights of these lengths along them. Nothing behind a problem.
+/// The spreads along the axes of the image x, under weights of these lengths. Nothing after a problem.
 std::optional<llvm::SmallVector<Spread>> spreadsOf(Node &node, const Operand &x, llvm::ArrayRef<int64_t> kernel);
-/// Of all axes; nothing where one has none.
+/// The steps along all axes; nothing if an axis has none.
 std::optional<llvm::SmallVector<StepsAlong>> stepsOf(llvm::ArrayRef<Spread> spreads);
-/// At steps of one what lands at a place comes from a window of the image, by the weights turned around: a
-/// convolution's. Nothing where steps are longer, or padding takes away more than a window reaches.
+/// With a stride of one, what lands at a place comes from a window of the image times the reversed weights, as in a
+/// convolution. Nothing for longer strides, or if padding removes more than a window reaches.
 std::optional<llvm::SmallVector<Windows>> windowsOfLandings(llvm::ArrayRef<Spread> spreads);
-/// Of each place of the result in turn the products that land there, as element times weights plus weight, -1 for none:
-/// as many for each place. Nothing, and a problem, where they are too many.
+/// For each place of the result in turn the products that land there, as element times weights plus weight, or -1 for
+/// none, with the same number for each place. Nothing, and a problem, if they are too many.
 std::optional<llvm::SmallVector<int64_t>> landingsOf(Node &node, llvm::ArrayRef<Spread> spreads, Counts &counts);
 
 } // namespace tutti

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What convolutions are given, and the windows of an image: where they lie, what they hold, an image split into them.
+// Operands of convolutions, and the windows of an image: where they lie, what they hold, and the split into them.
 #include "compiler/import/onnx/ops/Windows.h"
 
 using namespace mlir;
@@ -9,7 +9,7 @@ namespace tutti {
 std::optional<Convolution> Convolution::of(Node &n) {
   Emit &e = n.emit;
   Convolution c{n.in(0), n.in(1), n.has(2) ? n.in(2) : Operand(), n.intAttr("group", 1), {}};
-  auto nothing = [](const Operand &) { return std::nullopt; }; // behind a problem
+  auto nothing = [](const Operand &) { return std::nullopt; }; // the return value after a problem
   if (!c.x || !c.w || (n.has(2) && !c.bias))
     return std::nullopt;
   if (c.x.rank() != c.w.rank() || c.x.element() != c.w.element() || c.x.rank() < 3)
@@ -53,7 +53,7 @@ std::optional<std::string> paddingOf(Node &n) {
 std::optional<SmallVector<Windows>> windowsOf(Node &n, const Operand &x, ArrayRef<int64_t> kernel) {
   Emit &e = n.emit;
   int64_t axes = x.rank() - 2;
-  auto nothing = [](const Operand &) { return std::nullopt; }; // behind a problem
+  auto nothing = [](const Operand &) { return std::nullopt; }; // the return value after a problem
   if (axes < 1)
     return nothing(
         e.malformed("input 0 is " + x.str() + ", expected rows, channels, and an image of at least one axis"));
@@ -91,12 +91,12 @@ std::optional<SmallVector<Windows>> windowsOf(Node &n, const Operand &x, ArrayRe
       before = *padding == "SAME_UPPER" ? missing / 2 : missing - missing / 2;
       behind = missing - before;
     }
-    int64_t room = size + before + behind - reach; // where a window may begin behind the first
+    int64_t room = size + before + behind - reach; // the places where windows behind the first may begin
     if (room < 0 && (!roundsUp || room <= -stride))
       return nothing(e.malformed("windows of " + Twine(reach) + " elements along axis " + Twine(i + 2) + " of " +
                                  Twine(size) + " with padding of " + Twine(before) + " and " + Twine(behind)));
     int64_t count = room < 0 ? 0 : room / stride + 1;
-    // One more that begins in the image or before it.
+    // Adds one more window that begins in the image or before it.
     if (roundsUp && (room < 0 || room % stride != 0) && count * stride < size + before)
       ++count;
     all.push_back({{size, length, stride, count, gap, before}, behind});
@@ -109,7 +109,7 @@ std::optional<Split> splitOf(Node &n, const Operand &x, ArrayRef<Windows> window
   Split split{x, {}, {}};
   for (auto [i, along] : llvm::enumerate(windows)) {
     int64_t length = along.length, stride = along.stride, count = along.count;
-    // What is between one window and the next goes.
+    // Drops what lies between one window and the next.
     SmallVector<int64_t> places;
     for (int64_t j = 0; stride > length && length > 1 && j < count * length; ++j)
       places.push_back(j / length * stride + j % length);
@@ -152,7 +152,7 @@ std::optional<Counts> countsOf(Node &n, ArrayRef<Windows> windows) {
 Operand takenAt(Emit &e, const Operand &x, ArrayRef<int64_t> shape, ArrayRef<int64_t> places) {
   SmallVector<int64_t> ofMask(shape);
   if (x.rank() > 2)
-    ofMask.push_back(1); // all channels
+    ofMask.push_back(1); // for all channels
   HostTensor inside = HostTensor::zeros(IntegerType::get(&e.context, 64), shape);
   HostTensor mask = HostTensor::zeros(IntegerType::get(&e.context, 1), ofMask);
   for (auto [i, place] : llvm::enumerate(places)) {
@@ -169,7 +169,7 @@ Operand channelsLast(Emit &e, const Operand &x) {
   if (!image)
     return e.malformed("more elements than there are numbers");
   Sizes last = {sizes[0], *image, sizes[1]};
-  // What `channelsFirst` brought there goes back.
+  // Undoes what `channelsFirst` did.
   if (auto apart = x.isValue() ? x.value().getDefiningOp<ReshapeOp>() : ReshapeOp())
     if (auto turn = apart.getX().getDefiningOp<TransposeOp>();
         turn && turn.getPermutation() == ArrayRef<int64_t>{0, 2, 1} && getSizes(typeOf(turn.getX())) == last)
@@ -235,11 +235,11 @@ std::optional<Operand> imageWithMargin(Node &n, const Operand &x, ArrayRef<Paddi
 }
 
 namespace {
-/// Of the elements along an axis.
+/// An end of the elements along an axis.
 enum class End : bool { first, last };
 } // namespace
 
-/// How many of the last elements of x along the axis `part` is, or of the first; nothing where it is something else.
+/// The number of last, or first, elements of x along the axis that `part` is; nothing if it is something else.
 static std::optional<int64_t> endOf(Value part, Value x, int64_t axis, End end) {
   auto slice = part.getDefiningOp<SliceOp>();
   if (!slice || slice.getX() != x)
@@ -253,7 +253,7 @@ static std::optional<int64_t> endOf(Value part, Value x, int64_t axis, End end) 
   return slice.getStarts()[axis] == (end == End::last ? length - count : 0) ? std::optional(count) : std::nullopt;
 }
 
-/// The image in the middle of such a join, and its ends around it; null where it is none.
+/// The image in the middle of a join that puts its own ends around it; null if it is no such join.
 static Value endsAround(ConcatOp join, Padding &pad) {
   OperandRange parts = join.getInputs();
   pad.axis = join.getAxis();

@@ -30,7 +30,7 @@ struct Counts {
 /// A convolution's operands, or a transposed one's.
 struct Convolution {
   Operand x;    ///< (rows, channels, a, b ...)
-  Operand w;    ///< of as many axes, all of a known length
+  Operand w;    ///< with as many axes, all of a known length
   Operand bias; ///< or none
   int64_t groups;
   llvm::SmallVector<int64_t> kernel; ///< the lengths of w's axes
@@ -41,12 +41,12 @@ struct Convolution {
   /// Whether the bias, if there is one, has this number of channels; a problem if not.
   bool hasBiasOf(Emit &emit, const Size &made) const;
 };
-/// y (rows, image, made) with a bias, where there is one. Nothing of nothing.
+/// y (rows, image, made) with a bias, if there is one. Nothing if y is nothing.
 Operand withBias(Emit &emit, const Operand &y, const Operand &bias);
 
-/// An attribute with a number for each axis of the image; nothing, and a problem, where it has another count of them.
+/// An attribute with a number for each axis of the image; nothing, and a problem, if it has another count.
 std::optional<llvm::SmallVector<int64_t>> perAxis(Node &node, llvm::StringRef name, size_t count, int64_t otherwise);
-/// The attribute `auto_pad`; nothing, and a problem, where it is none of the standard's.
+/// The attribute `auto_pad`; nothing, and a problem, if its value is not one of the standard's.
 std::optional<std::string> paddingOf(Node &node);
 /// The windows of x (rows, channels, a, b ...) along each axis of the image. Attributes say their lengths, or `kernel`
 /// does. Nothing after a problem.
@@ -72,7 +72,7 @@ Operand channelsLast(Emit &emit, const Operand &x);
 /// channels), as (rows, channels, a, b ...).
 Operand channelsFirst(Emit &emit, const Operand &y, llvm::ArrayRef<Size> image);
 
-/// Whether x is made of something that was turned, as a layer's channels are, which lie behind the image before.
+/// Whether x contains a transposition that moved channels to the front, as behind a layer, whose channels lie last.
 bool liesTurned(const Operand &x);
 
 /// x with a margin of `outside` along an axis, so that all windows lie in it.
@@ -80,14 +80,14 @@ Operand paddedFor(Emit &emit, const Operand &x, int64_t axis, const WindowAxis &
 /// The i-th element of all windows along the axes of x from `first` on, which none of them leaves.
 Operand elementOf(Emit &emit, const Operand &x, llvm::ArrayRef<WindowAxis> windows, int64_t first, int64_t i);
 
-/// What is put before and behind an axis, or cut off where negative.
+/// Elements added before and behind an axis, or cropped if negative.
 struct Padding {
   int64_t axis, before, behind;
 };
-/// An image x (rows, channels, a, b ...) that is padded along a, b ..., as convolutions take it: windows of one
-/// element. Nothing where it has no such margin.
+/// An image x (rows, channels, a, b ...) padded along a, b ..., as convolutions take it: windows of one element.
+/// Nothing if it cannot have such a margin.
 std::optional<Operand> imageWithMargin(Node &node, const Operand &x, llvm::ArrayRef<Padding> pads, Outside outside);
-/// An image that joins its own ends before and behind itself, as circular padding is exported, in this form; else x.
+/// The same for an image that joins its own ends around itself, as circular padding is exported; else x.
 Operand wrapsAround(Node &node, const Operand &x);
 /// The elements at `places`, which have this shape, of each row of x (rows, image) or (rows, image, channels), in the
 /// image's place; 0 where a place is -1.
