@@ -29,8 +29,8 @@ static llvm::Expected<CallSizes> sizesOf(plan::ProgramOp program, const CallSize
   return sizes;
 }
 
-/// The device for whose block costs an architecture's runtime is told: the first one of that architecture in the table,
-/// else the one whose capability is nearest.
+/// The device whose block costs the runtime gets for an architecture: the first one of it in the table, else the first
+/// one whose capability is nearest.
 static const DeviceModel &deviceOf(const Architecture &architecture) {
   auto distance = [&](const DeviceModel &device) {
     return std::abs(int(device.limits().capability) - int(architecture.capability));
