@@ -53,7 +53,7 @@ const Dims::Symbol &Dims::root(llvm::StringRef name) const {
 }
 
 std::optional<DimBinding> Dims::bindingOf(const Symbol &symbol) const {
-  for (const Symbol &other : symbols) // few of which are bound: roots take longer to find
+  for (const Symbol &other : symbols) // few are bound, so few roots, which take longer, are looked up
     for (const auto &[name, bound] : options.dims)
       if (other.isCalled(name) && root(other.name).name == symbol.name)
         return bound;

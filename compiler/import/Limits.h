@@ -8,7 +8,7 @@
 
 namespace tutti {
 
-// Of any model.
+// Limits of any model.
 
 /// Dimensions of a tensor during import: intermediate reshapes may have more than an artifact's ports allow.
 constexpr int64_t mostRank = 32;
@@ -22,7 +22,7 @@ constexpr int64_t mostCalls = 64;
 constexpr int64_t mostGroups = 48;
 static_assert(mostGroups < rt::kMaxSizes);
 
-// Of an ONNX file.
+// Limits of an ONNX file.
 
 /// Fields and nodes of the file, and depth of messages in messages. Small messages become large objects: a file of
 /// nothing else would take many times its size in memory.
@@ -45,14 +45,14 @@ constexpr int64_t mostTensors = mostSteps;
 /// Kinds of unsupported ops that are reported: each new one is compared with all of them.
 constexpr int64_t mostFindings = 256;
 
-// Of a safetensors file.
+// Limits of a safetensors file.
 
 /// Bytes of the header: the reference implementation reads none that is longer.
 constexpr int64_t mostHeader = 100'000'000;
 /// Weights reported as misfits: each takes a search through names.
 constexpr int64_t mostMisfits = 64;
 
-// Of an MLIR file.
+// Limits of an MLIR file.
 
 /// Nested brackets: the parser recurses for each.
 constexpr int64_t mostNesting = 200;

@@ -93,7 +93,7 @@ public:
   /// `length` elements from `start` along one axis of a fixed length.
   Operand part(const Operand &x, int64_t axis, int64_t start, int64_t length, int64_t step = 1);
   Operand concat(llvm::ArrayRef<Operand> xs, int64_t axis);
-  /// x with so many elements of `value`, a number of its type, before and behind it along an axis.
+  /// x with `before` and `behind` elements of `value`, a number of its type, around it along an axis.
   Operand padded(const Operand &x, int64_t axis, int64_t before, int64_t behind, const Operand &value);
   /// Along a new axis.
   Operand stack(llvm::ArrayRef<Operand> xs, int64_t axis);

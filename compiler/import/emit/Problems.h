@@ -20,7 +20,7 @@ struct Problem {
 class Budget {
 public:
   explicit Budget(int64_t elements = least) : elements(elements) {}
-  /// The budget of a file of so many bytes, whose elements may all be looked at once.
+  /// The budget of a file of `bytes` bytes, whose elements may all be visited once.
   static Budget of(int64_t bytes) { return Budget(least + bytes); }
 
   int64_t left() const { return elements; }
@@ -51,7 +51,7 @@ public:
   std::optional<Problem> takeProblem() { return std::exchange(problem, std::nullopt); }
   bool failed() const { return problem.has_value(); }
 
-  /// Takes room for `count` elements that are computed while importing; false and a problem where there is none.
+  /// Reserves budget for `count` elements that are computed during import; false and a problem if there is none left.
   bool affords(int64_t count);
   Budget budget; ///< of elements
   Budget ops = Budget(mostMade);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A file of the tutti dialect, at the stage `model`, as a model; and such a file of an ensemble.
+// Reads a file of the tutti dialect, at the stage `model`, as one model or as an ensemble.
 #ifndef TUTTI_COMPILER_IMPORT_MLIR_MLIRFILE_H
 #define TUTTI_COMPILER_IMPORT_MLIR_MLIRFILE_H
 
@@ -13,12 +13,13 @@ class SafetensorsFile;
 /// structure and have no module of their own.
 ///
 /// The module has `func.func @main`, private functions that `tutti.vmap` names, and `tutti.param`s with `values`: one
-/// for all members or a list of one each, as `dense` or `dense_resource`, row-major, bools a byte each. `source` is the
-/// weight's name (without it the symbol is; empty: it has none). With `weights`, a safetensors file's tensors of those
-/// names are the values. `tutti.sizes` has the ranges of the symbols in the types, which `options` may bind otherwise.
+/// for all members, or a list with one per member, as `dense` or `dense_resource`, row-major, one byte per bool.
+/// `source` is the weight's name (absent: the symbol; empty: none). With `weights`, tensors of these names in a
+/// safetensors file are the values instead. `tutti.sizes` has the ranges of the symbols in the types, which `options`
+/// may override.
 ///
-/// Text that is no MLIR, or breaks an op's rules: exit code `malformed`, with the place in the text. An op of a later
-/// stage is refused by name (`unsupported`).
+/// Text that is not MLIR, or breaks an op's rules, is an error with exit code `malformed` and the place in the text. An
+/// op of a later stage is refused by name (`unsupported`).
 llvm::Expected<std::vector<MemberModel>> importMlir(mlir::MLIRContext &context, const MemberFiles &files,
                                                     const SafetensorsFile *weights, const ImportOptions &options);
 
