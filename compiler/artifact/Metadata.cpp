@@ -76,7 +76,7 @@ private:
   std::map<std::pair<Target, std::string>, SmallVector<std::pair<CudaLaunch, unsigned>>> known;
   std::set<std::string> names; ///< of kernels
 
-  // Of the program that is being filled in.
+  // State of the program that is being filled in.
   plan::ProgramOp program;
   std::optional<Extents> extents;
   /// A kernel as it may be launched, and its number in the artifact.

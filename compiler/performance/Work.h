@@ -25,7 +25,7 @@ struct ScalarWork {
 };
 ScalarWork countScalar(MapOp map);
 
-/// The launch of a kernel with this geometry. Registers are an estimate until somebody puts in those of a cubin.
+/// The launch of a kernel with this geometry. Registers are an estimate until the caller sets those of a cubin.
 KernelWork countKernel(plan::KernelOp kernel, const CudaGeometry &geometry, const CallSizes &sizes);
 
 } // namespace tutti

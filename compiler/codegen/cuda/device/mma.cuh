@@ -5,7 +5,7 @@
 #include "tutti/half.cuh"
 #include "tutti/memory.cuh"
 
-// Of a fragment, with g = lane / 4 and t = lane % 4:
+// The elements of a fragment, with g = lane / 4 and t = lane % 4:
 //   d[16x8]   d[0], d[1]: row g, columns 2t, 2t + 1; d[2], d[3]: row g + 8
 //   tf32      a[0..3]: (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4); b[0..1]: (t, g), (t + 4, g)
 //   16 bits   pairs, the lower index in the lower half: a[0..3]: (g, 2t), (g + 8, 2t), (g, 2t + 8), (g + 8, 2t + 8);

@@ -131,8 +131,8 @@ private:
   int layers, member, layer = 0, pass = 0, K = 0, passes = 0; ///< K and passes are the layer's
 };
 
-/// Copies the `columns` elements from `from` on of each row by cp.async. Thread `mine` of `threads` copies its part of
-/// every so many rows, `unit` floats at a time.
+/// Copies the `columns` elements from `from` on of each row by cp.async. Thread `mine` of `threads` copies the same
+/// columns of every (threads / units)-th row, `unit` floats at a time.
 template <class Tile, int unit, int threads, class Math>
 __device__ __forceinline__ void copyRows(const Stages<Math, Tile> &stages, const Shared<float> &to, int rows, int from,
                                          int columns, int mine) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How warps share a tile of rows, and how a weight lies in fragments: bands of up to eight panels of up to four tiles
-// of eight columns, of which a group of 16 k has all panels side by side (runtime/schema/Layout.h).
+// of eight columns; a group of 16 k has all panels of a band side by side (runtime/schema/Layout.h).
 #pragma once
 
 #include "tutti/base.cuh"

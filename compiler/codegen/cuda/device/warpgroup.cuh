@@ -33,8 +33,7 @@
 //   group.commit();
 //   group.wait(d);                                        d is there, what is read is free
 //
-// and while they go on, more of them may be asked for: group.fence(); multiply ...; group.commit();
-// group.waitButLast();
+// and while they go on, more of them may be issued: group.fence(); multiply ...; group.commit(); group.waitButLast();
 
 namespace tutti {
 
