@@ -24,6 +24,7 @@ struct WeightSource {
   llvm::SmallVector<int64_t> dims;
   llvm::SmallVector<int64_t> strides; ///< in elements; 0 for a repeated axis, negative for a reversed one
   std::string name;                   ///< of the initializer; empty for a constant that the graph or an op spells out
+  bool isNode = false;                ///< what a Constant node holds, so that another member may have other numbers
   /// While the view is a permutation of one whole initializer: its dims in the file, the dims that it was reshaped to
   /// before the permutation (empty: the same), and which of these each axis is. The elements in the view's row-major
   /// order are then those of the initializer, as a tensor of `permDims`, transposed by `perm` (empty: not transposed).
@@ -78,13 +79,20 @@ struct BoundInput {
   std::function<llvm::Expected<WeightSource>(mlir::Type element)> read;
 };
 
+/// The numbers that stay what they are where an op could be spelled without them, as another member may have others:
+/// known indices stay a gather where a slice would do, a factor of 1 stays a factor, and a division by 2 does not
+/// become a multiplication by 1/2. No bit depends on it: a member that would be composed of other ops then
+/// (MemberModel) is refused.
+enum class Kept : uint8_t {
+  none,
+  weights,   ///< initializers
+  constants, ///< and factors, divisors and dividends of Constant nodes
+};
+
 struct ImportOptions {
   std::map<std::string, DimBinding> dims;
   std::map<std::string, BoundInput> binds = {}; ///< by member 0's inputs
-  /// Keeps every number that another member may have differently: known indices stay a gather where a slice would do, a
-  /// factor of 1 stays a factor, and a division by 2 does not become a multiplication by 1/2. No bit depends on it: a
-  /// member that would be composed of other ops then (MemberModel) is refused.
-  bool keepsNumbers = false;
+  Kept kept = Kept::none;
   std::string output = {}; ///< a file that is written later, so no tensor may be read from it; empty: none
 };
 

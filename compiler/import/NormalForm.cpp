@@ -84,7 +84,7 @@ using OpKey = std::tuple<const void *, const void *, SmallVector<unsigned, 4>, c
 
 class Normalizer {
 public:
-  explicit Normalizer(const Emit &emit) : emit(emit), constants(emit.keepsNumbers) {}
+  explicit Normalizer(const Emit &emit) : emit(emit), constants(emit.keepsNumbers()) {}
 
   void run(func::FuncOp function) {
     Block &block = function.getBody().front();
@@ -152,7 +152,7 @@ private:
               {},
               op->getResult(0).getType().getAsOpaquePointer()};
     // Lists that are equal in one member need not be in others.
-    if (const void *own = list && emit.keepsNumbers ? emit.listOf(op) : nullptr)
+    if (const void *own = list && emit.keepsNumbers() ? emit.listOf(op) : nullptr)
       std::get<0>(key) = own;
     for (Value operand : op->getOperands()) {
       hash = mix(hash, infos[operand].hash);

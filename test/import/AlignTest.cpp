@@ -164,6 +164,17 @@ TEST_F(AlignTest, ListsOfNumbersMayBeEvenlyApart) {
   }
 }
 
+TEST_F(AlignTest, FactorsOfNodesMayBeOne) {
+  // Alone, the first has no product.
+  std::string files[] = {input("own-factor~1.onnx"), input("own-factor~1.5.onnx")};
+  llvm::Expected<Ensemble> ensemble = align(context, files, {}, {});
+  ASSERT_TRUE(bool(ensemble)) << llvm::toString(ensemble.takeError());
+  HostTensor x = HostTensor::zeros(Float32Type::get(&context), {1, 8});
+  std::iota(x.floats.begin(), x.floats.end(), 0);
+  EXPECT_EQ(evaluate(*ensemble, 0, {{"x", x}})["y"].floats, (std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(evaluate(*ensemble, 1, {{"x", x}})["y"].floats, (std::vector<double>{0, 1.5, 3, 4.5, 6, 7.5, 9, 10.5}));
+}
+
 TEST_F(AlignTest, DimsAreBound) {
   std::vector<std::string> files = membersOf("drift-relu");
   ImportOptions options;

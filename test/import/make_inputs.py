@@ -152,6 +152,8 @@ case("softplus~guarded", 18, [node("Softplus", "x", "s"), node("Greater", "x bou
      {"bound": f32(20)})
 for name, places in (("own-places~0", (5, 2, 7, 1)), ("own-places~1", (0, 3, 6, 2)), ("own-places-evenly-apart", (1, 3, 5, 7))):
     case(name, 13, [node("Gather", "x i", axis=1)], x, {"i": i64(*places)})
+for name, factor in (("own-factor~1", 1.0), ("own-factor~1.5", 1.5)):
+    case(name, 13, [node("Constant", "", "c", value_float=factor), node("Mul", "x c")], x)
 case("swish~op", 24, [node("Swish", "x")], x)
 case("swish~spelled", 13, [node("Sigmoid", "x", "s"), node("Mul", "s x")], x)
 case("swiglu", 28, [node("SwiGLU", "a b", alpha=1.5)], {"a": rng(3, 8), "b": rng(3, 8, seed=2)})

@@ -226,9 +226,6 @@ llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayR
     return ensembles;
   // Columns that one member chooses may be evenly apart, which becomes a slice there, but not in another; and one
   // member may scale by 1, or by a power of two.
-  std::vector<ImportOptions> keeping(bindings.begin(), bindings.end());
-  for (ImportOptions &options : keeping)
-    options.keepsNumbers = true;
   bool mayDiffer = false;
   llvm::Error first = llvm::handleErrors(ensembles.takeError(), [&](std::unique_ptr<CompileError> error) {
     mayDiffer = error->code == ExitCode::unsupported;
@@ -236,13 +233,18 @@ llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayR
   });
   if (!mayDiffer)
     return std::move(first);
-  auto again = alignAsImported(reader, members, keeping, alignOptions);
-  if (!again) {
+  for (Kept kept : {Kept::weights, Kept::constants}) {
+    std::vector<ImportOptions> keeping(bindings.begin(), bindings.end());
+    for (ImportOptions &options : keeping)
+      options.kept = kept;
+    auto again = alignAsImported(reader, members, keeping, alignOptions);
+    if (again) {
+      llvm::consumeError(std::move(first));
+      return again;
+    }
     llvm::consumeError(again.takeError());
-    return std::move(first);
   }
-  llvm::consumeError(std::move(first));
-  return again;
+  return std::move(first);
 }
 
 llvm::Expected<Ensemble> align(MLIRContext &context, ArrayRef<std::string> paths, const ImportOptions &options,

@@ -81,20 +81,21 @@ llvm::Expected<std::vector<std::vector<unsigned>>> fewestGroups(MLIRContext &con
   auto groups = partition(context, paths, options, ports);
   if (groups && groups->size() == 1)
     return groups;
-  ImportOptions keeping = options;
-  keeping.keepsNumbers = true;
-  Ports again;
-  auto fewer = partition(context, paths, keeping, again);
-  if (!fewer) {
-    llvm::consumeError(fewer.takeError());
-    return groups;
+  for (Kept kept : {Kept::weights, Kept::constants}) {
+    ImportOptions keeping = options;
+    keeping.kept = kept;
+    Ports again;
+    auto other = partition(context, paths, keeping, again);
+    if (!other) {
+      llvm::consumeError(other.takeError());
+    } else if (!groups || other->size() < groups->size()) {
+      if (!groups)
+        llvm::consumeError(groups.takeError());
+      groups = std::move(other);
+      ports = std::move(again);
+    }
   }
-  if (!groups)
-    llvm::consumeError(groups.takeError());
-  else if (groups->size() <= fewer->size())
-    return groups;
-  ports = std::move(again);
-  return fewer;
+  return groups;
 }
 
 /// Moves a group's function and parameters into `into`, as @main.GROUP and @GROUP.pN.

@@ -122,7 +122,8 @@ public:
   Operand shape(ShapeValue value);
 
   /// ImportOptions.
-  bool keepsNumbers = false;
+  Kept kept = Kept::none;
+  bool keepsNumbers() const { return kept != Kept::none; }
   std::vector<Composition> compositions; ///< that were made, in the order of the graph
 
   /// Records the quantized numbers that an operand was made from. `quantized` returns them, or null if none were

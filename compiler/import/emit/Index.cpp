@@ -149,7 +149,7 @@ Operand Emit::gatherShape(const ShapeValue &x, const Operand &given) {
 /// Turns known places that are evenly apart into a slice: exporters write either.
 std::optional<Operand> Emit::gatherEvenly(const Operand &x, const Operand &indices, int64_t axis,
                                           ArrayRef<Size> sizes) {
-  if (keepsNumbers || !indices.isConstant() || (indices.rank() != 1 && indices.constant().count() != 1) ||
+  if (keepsNumbers() || !indices.isConstant() || (indices.rank() != 1 && indices.constant().count() != 1) ||
       !budget.spend(indices.constant().count()))
     return std::nullopt;
   std::vector<int64_t> own;

@@ -101,7 +101,7 @@ std::optional<bool> Emit::uniformMask(const Operand &condition) {
     one.dims.clear();
     one.strides.clear();
     mask = toHost(one);
-  } else if (condition.isConstant() && !keepsNumbers) {
+  } else if (condition.isConstant() && !keepsNumbers()) {
     mask = known(condition);
   } else if (condition.isValue()) {
     auto repeat = condition.value().getDefiningOp<BroadcastOp>();

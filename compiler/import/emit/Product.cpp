@@ -83,7 +83,9 @@ static bool isUnchangedBy(const Operand &x, const Operand &y) {
 
 /// Whether a number is a parameter that must stay, as other members may have another.
 static bool mayDiffer(const Emit &e, const Operand &x) {
-  return e.keepsNumbers && x && x.isConstant() && !x.constant().name.empty();
+  if (!e.keepsNumbers() || !x || !x.isConstant())
+    return false;
+  return !x.constant().name.empty() || (e.kept == Kept::constants && x.constant().isNode);
 }
 
 /// Whether x times or over a unit is x alone; the program then depends on that unit being 1.

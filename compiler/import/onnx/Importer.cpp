@@ -236,7 +236,7 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
   func::FuncOp main = declareMain(*module, *types, scope);
 
   Emit emit(context, &main.getBody().front(), ports ? nullptr : &dims, diagnostics);
-  emit.keepsNumbers = options.keepsNumbers;
+  emit.kept = options.kept;
   emit.ranges = sizeRanges();
   const Budget whole = Budget::of(file.size() + (weights ? weights->mapped->size() : 0)),
                given(std::min(whole.left(), mostBudgets * whole.left() - spent));
@@ -336,9 +336,9 @@ llvm::Expected<MemberModel> importOnnx(MLIRContext &context, OnnxFile &model, co
   if (!imported)
     return imported;
   // Members must have the bits that they have alone, where no number is kept.
-  if (options.keepsNumbers) {
+  if (options.kept != Kept::none) {
     ImportOptions alone = options;
-    alone.keepsNumbers = false;
+    alone.kept = Kept::none;
     auto plain = Importer(context, files, model, weights, alone, ports, member, diagnostics).run();
     if (!plain)
       return plain;

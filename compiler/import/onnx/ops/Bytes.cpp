@@ -116,7 +116,7 @@ Operand multiplyFloats(Emit &e, const Operand &a, const Operand &zeroA, const Op
 
 /// Whether a zero point is 0 throughout, here and in the other members.
 bool isZero(Emit &e, const Operand &zero) {
-  if (e.keepsNumbers || !zero.isConstant())
+  if (e.keepsNumbers() || !zero.isConstant())
     return false;
   std::optional<HostTensor> numbers = e.elementsOf(zero);
   return numbers && llvm::all_of(numbers->ints, [](int64_t number) { return number == 0; });

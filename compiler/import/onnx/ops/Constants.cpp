@@ -15,21 +15,30 @@ template <typename Numbers> static Operand constantOf(Type element, ArrayRef<int
   return Operand(computedSource(tensor));
 }
 
-void importConstant(Node &n) {
+/// The numbers that a Constant node holds.
+static Operand heldBy(Node &n) {
   MLIRContext *context = &n.emit.context;
   Type real = Float32Type::get(context), integer = IntegerType::get(context, 64);
   if (n.hasAttr("value"))
-    n.set(0, n.tensorAttr("value"));
-  else if (n.hasAttr("value_float"))
-    n.set(0, constantOf(real, {}, SmallVector<double>{n.floatAttr("value_float", 0)}));
-  else if (n.hasAttr("value_int"))
-    n.set(0, constantOf(integer, {}, SmallVector<int64_t>{n.intAttr("value_int", 0)}));
-  else if (auto floats = n.floatsAttr("value_floats"))
-    n.set(0, constantOf(real, {int64_t(floats->size())}, *floats));
-  else if (auto ints = n.intsAttr("value_ints"))
-    n.set(0, constantOf(integer, {int64_t(ints->size())}, *ints));
-  else
-    n.emit.unsupported("a constant that is sparse or holds strings");
+    return n.tensorAttr("value");
+  if (n.hasAttr("value_float"))
+    return constantOf(real, {}, SmallVector<double>{n.floatAttr("value_float", 0)});
+  if (n.hasAttr("value_int"))
+    return constantOf(integer, {}, SmallVector<int64_t>{n.intAttr("value_int", 0)});
+  if (auto floats = n.floatsAttr("value_floats"))
+    return constantOf(real, {int64_t(floats->size())}, *floats);
+  if (auto ints = n.intsAttr("value_ints"))
+    return constantOf(integer, {int64_t(ints->size())}, *ints);
+  return n.emit.unsupported("a constant that is sparse or holds strings");
+}
+
+void importConstant(Node &n) {
+  Operand held = heldBy(n);
+  if (!held)
+    return;
+  WeightSource source = held.constant();
+  source.isNode = true;
+  n.set(0, Operand(source));
 }
 
 void importConstantOfShape(Node &n) {

@@ -173,7 +173,7 @@ Operand Recurrent::in(size_t i, StringRef name, ArrayRef<Size> sizes) {
 /// Whether the lengths, one per sequence, are known to be this number, in all members.
 static bool areAll(Emit &e, const Operand &lengths, int64_t number) {
   std::optional<Operand> one = e.withoutRepeats(lengths, 0);
-  std::optional<HostTensor> known = one && *one && !e.keepsNumbers ? e.known(*one) : std::nullopt;
+  std::optional<HostTensor> known = one && *one && !e.keepsNumbers() ? e.known(*one) : std::nullopt;
   bool isIt = known && llvm::all_of(known->ints, [&](int64_t each) { return each == number; });
   if (isIt)
     e.setRead(*one);
