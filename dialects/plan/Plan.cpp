@@ -91,7 +91,7 @@ LogicalResult KernelOp::verify() {
     if (failed(expectTensor(*this, type)))
       return failure();
   for (Operation &op : body.without_terminator()) {
-    if (op.getNumResults() == 0 || !isa_and_nonnull<TuttiDialect>(op.getDialect()))
+    if (!isa<MapOp, KernelOpInterface, ReshapeOp>(op))
       return op.emitOpError("is no op that a kernel is made of");
     for (Type type : op.getResultTypes())
       if (failed(expectTensor(&op, type)))
@@ -192,6 +192,11 @@ LogicalResult ProgramOp::verify() {
     return emitOpError("expected an arena of 0 bytes or more, and pieces of a member or more");
   if (auto axis = getStrips(); axis && (!getSizes().contains(*axis) || isActiveName(*axis)))
     return emitOpError("expected 'strips' to be a size of the call, got '") << *axis << "'";
+  if (getBody().getNumArguments() != 0)
+    return emitOpError("expected a body without arguments, got ") << getBody().getNumArguments();
+  for (Operation &op : getBody().front())
+    if (!isa<BufferOp, LaunchOp, ParallelOp>(op))
+      return op.emitOpError("is no op that a program is made of");
   return expectKnown(*this, *this, "'flops'", getFlops().getValue());
 }
 
@@ -270,8 +275,6 @@ LogicalResult ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
 /// of, only the type. With a single member, shared and lifted values have the same elements.
 static LogicalResult expectFits(LaunchOp op, Value buffer, RankedTensorType type, bool isPlaced) {
   auto named = buffer.getDefiningOp<BufferOp>();
-  if (!named)
-    return success();
   auto given = cast<RankedTensorType>(named.getType());
   bool isOnly = op->getParentOfType<ProgramOp>().mostOf(activeName) == 1;
   auto elements = [&](RankedTensorType of) {

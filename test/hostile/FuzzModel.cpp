@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Fuzzes import: TUTTI_FUZZ says what the bytes are, an .onnx, an .mlir or a .safetensors file.
+// Fuzzes import: TUTTI_FUZZ says what the bytes are, an .onnx, an .mlir or a .safetensors file. An .mlir file that is
+// imported goes through the passes, too: what they make of the ops that a file may combine is refused or planned.
 #include "compiler/import/files/Safetensors.h"
 #include "compiler/import/mlir/MlirFile.h"
 #include "compiler/import/onnx/Importer.h"
 #include "compiler/support/Error.h"
+#include "dialects/tutti/Module.h"
+#include "passes/Pipeline.h"
 
 #include <cstdlib>
 #include <memory>
@@ -20,6 +23,21 @@ static void check(llvm::Error error) {
   });
 }
 
+static void runPasses(mlir::ModuleOp model, Target target) {
+  mlir::OwningOpRef<mlir::ModuleOp> module(model.clone());
+  setMembers(*module, 2);
+  setTarget(*module, target);
+  DiagnosticCapture diagnostics(module->getContext());
+  mlir::PassManager passes(module->getContext());
+  for (Stage stage : {Stage::batched, Stage::kernels, Stage::planned})
+    addPasses(passes, stage);
+  if (mlir::succeeded(passes.run(*module)))
+    return;
+  std::string why = diagnostics.take();
+  if (why.empty() || diagnostics.saidMistake())
+    llvm::errs() << "the passes fail: " << why << "\n", std::abort();
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   // A context keeps every type and attribute that it has seen.
   static std::unique_ptr<mlir::MLIRContext> context;
@@ -33,9 +51,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string_view kind = TUTTI_FUZZ;
   if (kind == "onnx")
     check(importOnnx(*context, path, {}).takeError());
-  else if (kind == "mlir")
-    check(importMlir(*context, {path, "", -1}, nullptr, {}).takeError());
-  else
+  else if (kind == "mlir") {
+    auto models = importMlir(*context, {path, "", -1}, nullptr, {});
+    if (!models)
+      check(models.takeError());
+    else
+      for (Target target : {Target::cpu, Target::cuda})
+        runPasses(*models->front().module, target);
+  } else
     check(SafetensorsFile::open(path).takeError());
   return 0;
 }

@@ -57,7 +57,11 @@ plan.kernel @k0 row rows<4> weights [] {
 plan.kernel @k0 element rows<1> weights [] {
 ^bb0(%x: tensor<2x?xf32, #tutti.sizes<batch>>):
   %0 = tutti.reduce sum %x [0] numerics<rule = chain> : tensor<2x?xf32, #tutti.sizes<batch>>
-  %1 = tutti.mul %0, %0 : tensor<1x?xf32, #tutti.sizes<batch>>, tensor<1x?xf32, #tutti.sizes<batch>>
+  %1 = tutti.map %0 [affine_map<(r, c)[s] -> (r, c)>] : (tensor<1x?xf32, #tutti.sizes<batch>>) -> tensor<1x?xf32, #tutti.sizes<batch>> {
+  ^bb0(%e: f32):
+    %s = arith.mulf %e, %e : f32
+    tutti.yield %s : f32
+  }
   tutti.yield %1 : tensor<1x?xf32, #tutti.sizes<batch>>
 }
 //--- schedule.mlir

@@ -11,8 +11,10 @@
 #include "mlir/Transforms/Passes.h"
 
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/PrettyStackTrace.h"
 
 int main(int argc, char **argv) {
+  llvm::setBugReportMsg("tutti-opt crashed: please report it to Tutti, with the input and the stack below.\n");
   llvm::cl::AddExtraVersionPrinter([](llvm::raw_ostream &os) { os << "tutti " TUTTI_VERSION "\n"; });
   mlir::DialectRegistry registry;
   tutti::insertDialects(registry);

@@ -232,7 +232,10 @@ plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0
 
 plan.kernel @k0 element rows<4> weights [] {
 ^bb0(%x: tensor<4x1xf32>):
-  %0 = tutti.broadcast %x : tensor<4x1xf32> -> tensor<4x?xf32, #tutti.sizes<width>>
+  %0 = tutti.map %x [affine_map<(r, c)[s] -> (r, 0)>] : (tensor<4x1xf32>) -> tensor<4x?xf32, #tutti.sizes<width>> {
+  ^bb0(%e: f32):
+    tutti.yield %e : f32
+  }
   tutti.yield %x : tensor<4x1xf32>
 }
 plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
@@ -409,7 +412,10 @@ plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0
 
 plan.kernel @k0 element lifted over "active.1" rows<4> weights [] placed [1] {
 ^bb0(%x: tensor<4x4xf32>):
-  %0 = tutti.broadcast %x : tensor<4x4xf32> -> tensor<?x4x4xf32, #tutti.sizes<active.1>>
+  %0 = tutti.map %x [affine_map<(m, r, c)[s] -> (r, c)>] : (tensor<4x4xf32>) -> tensor<?x4x4xf32, #tutti.sizes<active.1>> {
+  ^bb0(%e: f32):
+    tutti.yield %e : f32
+  }
   tutti.yield %0 : tensor<?x4x4xf32, #tutti.sizes<active.1>>
 }
 plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 0 {
@@ -466,4 +472,27 @@ plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops<> arena 6
   %x = plan.buffer arena : tensor<?x4x4xf32, #tutti.sizes<active>>
   // expected-error@+1 {{'plan.buffer' op expected to lie in the arena of 64 bytes, from 0, got 'tensor<?x4x4xf32, #tutti.sizes<active>>'}}
   %y = plan.buffer arena : tensor<?x4x4xf32, #tutti.sizes<active>> {whole}
+}
+
+// -----
+
+plan.kernel @k0 element rows<4> weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  // expected-error@+1 {{'tutti.neg' op is no op that a kernel is made of}}
+  %0 = tutti.neg %x : tensor<4x4xf32>
+  tutti.yield %0 : tensor<4x4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'plan.program' op expected a body without arguments, got 1}}
+plan.program @infer target cpu sizes {active = array<i64: 1, 1>} flops<> arena 0 {
+^bb0(%b: !plan.buffer):
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 1>} flops<> arena 0 {
+  // expected-error@+1 {{'tutti.constant' op is no op that a program is made of}}
+  %0 = tutti.constant dense<1.0> : tensor<f32>
 }
