@@ -26,10 +26,11 @@ HostTensor floats(std::vector<double> values, SmallVector<int64_t> dims = {}) {
 }
 
 /// The only result of `@main`, whose text this is.
-Answer answerOf(const std::string &text, ArrayRef<Answer> operands) {
+Answer answerOf(const std::string &text, ArrayRef<Answer> operands, Dominance dominance = Dominance::byOperations) {
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context());
   EXPECT_TRUE(module);
-  llvm::Expected<std::vector<Answer>> answers = answer(module->lookupSymbol<func::FuncOp>("main"), operands);
+  llvm::Expected<std::vector<Answer>> answers =
+      answer(module->lookupSymbol<func::FuncOp>("main"), operands, {}, Precision::f32, dominance);
   EXPECT_TRUE(bool(answers)) << llvm::toString(answers.takeError());
   return answers->front();
 }
@@ -300,6 +301,28 @@ TEST(Reference, FewErrorsAreNotSmallByLuck) {
   Answer many = sums(64);
   EXPECT_EQ(many.perturbed.floats, many.plain.floats);
   EXPECT_FALSE(judge(wrongBy(many, 0x1p-24), many).ok);
+}
+
+// Near 1 a rounding of tanh is most of what is wrong with 1 - tanh^2, though the sums are most of the work.
+TEST(Reference, TellsWhoseErrorsDominate) {
+  const char *text = R"(func.func @main(%x: tensor<2x64xf32>, %w: tensor<64x3xf32>) -> (tensor<2x3xf32>) {
+    %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<2x64xf32>, tensor<64x3xf32>
+    %1 = tutti.tanh %0 : tensor<2x3xf32>
+    %2 = tutti.mul %1, %1 : tensor<2x3xf32>, tensor<2x3xf32>
+    %3 = tutti.constant dense<1.0> : tensor<f32>
+    %4 = tutti.sub %3, %2 : tensor<f32>, tensor<2x3xf32>
+    return %4 : tensor<2x3xf32> })";
+  std::vector<double> rows(128), weights(192);
+  for (size_t i = 0; i < weights.size(); ++i)
+    weights[i] = float(0.5 + 0.001 * double(i));
+  auto answered = [&](double scale, Dominance dominance) {
+    for (size_t i = 0; i < rows.size(); ++i)
+      rows[i] = float(scale * (1 + 0.01 * double(i % 7)));
+    return answerOf(text, {given(floats(rows, {2, 64})), given(floats(weights, {64, 3}))}, dominance);
+  };
+  EXPECT_TRUE(answered(0.1, Dominance::byOperations).contracts); // tanh of 4
+  EXPECT_FALSE(answered(0.1, Dominance::byErrors).contracts);
+  EXPECT_TRUE(answered(0.03, Dominance::byErrors).contracts); // of 1
 }
 
 TEST(Reference, CountsTheRoundingsBehindAResult) {

@@ -188,6 +188,16 @@ public:
                         });
   }
 
+  /// `plain` without the contractions' own errors.
+  llvm::Expected<Tensors> withExactContractions() {
+    return evaluateWith(operandsOf(&Answer::plain), contextOf(true),
+                        [&](Operation &op, ArrayRef<HostTensor> x, const HostTensor &) -> std::optional<HostTensor> {
+                          auto contract = dyn_cast<ContractOp>(op);
+                          EvaluateContext context = contextOf(false);
+                          return contract ? std::optional(*contract.evaluate(context, x)) : std::nullopt;
+                        });
+  }
+
   llvm::Expected<Tensors> perturbed() {
     std::minstd_rand random;
     SmallVector<HostTensor> inputs = operandsOf(&Answer::perturbed);
@@ -252,8 +262,18 @@ private:
 
 } // namespace
 
+/// The sum of squared differences between finite numbers.
+static double squaredError(const HostTensor &tensor, const HostTensor &exact) {
+  double sum = 0;
+  for (auto [x, y] : llvm::zip_equal(tensor.floats, exact.floats))
+    if (std::isfinite(x) && std::isfinite(y))
+      sum += (x - y) * (x - y);
+  return sum;
+}
+
 llvm::Expected<std::vector<Answer>> answer(func::FuncOp function, ArrayRef<Answer> operands,
-                                           const std::function<HostTensor(StringRef)> &param, Precision precision) {
+                                           const std::function<HostTensor(StringRef)> &param, Precision precision,
+                                           Dominance dominance) {
   Evaluations evaluations(function, operands, param, precision);
   auto exact = evaluations.exact();
   if (!exact)
@@ -278,17 +298,28 @@ llvm::Expected<std::vector<Answer>> answer(func::FuncOp function, ArrayRef<Answe
       return evaluated.takeError();
     other = std::move(*evaluated);
   }
+  SmallVector<bool> contracts;
+  for (Value result : results)
+    contracts.push_back(observer.contracts(result));
+  if (dominance == Dominance::byErrors && llvm::is_contained(contracts, true)) {
+    auto evaluated = evaluations.withExactContractions();
+    if (!evaluated)
+      return evaluated.takeError();
+    for (auto [dominate, rest, whole, x] : llvm::zip_equal(contracts, *evaluated, *plain, *exact))
+      dominate &= 2 * squaredError(rest, x) <= squaredError(whole, x);
+  }
   std::vector<Answer> answers;
   for (auto [i, result] : llvm::enumerate(results))
     answers.push_back({std::move((*exact)[i]), std::move((*plain)[i]), std::move(other[i]), std::move(perturbed[i]),
-                       observer.contracts(result), unitOf(precision), observer.independent(result)});
+                       contracts[i], unitOf(precision), observer.independent(result)});
   return answers;
 }
 
-llvm::Expected<std::vector<Answer>> answer(const MemberModel &model, ArrayRef<Answer> inputs, Precision precision) {
+llvm::Expected<std::vector<Answer>> answer(const MemberModel &model, ArrayRef<Answer> inputs, Precision precision,
+                                           Dominance dominance) {
   return answer(
       mainOf(*model.module), inputs, [&](StringRef symbol) { return toHost(model.weights.find(symbol)->second); },
-      precision);
+      precision, dominance);
 }
 
 Answer stack(std::vector<Answer> members) {
@@ -302,7 +333,7 @@ Answer stack(std::vector<Answer> members) {
     }
     return whole;
   };
-  bool contracts = members[0].contracts;
+  bool contracts = llvm::all_of(members, [](const Answer &member) { return member.contracts; });
   double unit = members[0].unit, independent = members[0].independent * double(members.size());
   return {join(&Answer::exact), join(&Answer::plain), join(&Answer::other), join(&Answer::perturbed), contracts, unit,
           independent};

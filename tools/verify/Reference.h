@@ -21,13 +21,17 @@ struct Answer {
   /// plain with float64's choices and every number that is computed with off by a rounding (Perturbed.h); plain itself
   /// where it has many errors
   HostTensor perturbed;
-  bool contracts = false; ///< at least half of the operations behind it are a contraction's
+  bool contracts = false; ///< contractions dominate (Dominance)
   /// Unit roundoff of the precision that `plain` is of, 0 for float32.
   double unit = 0;
   /// Numbers with errors of their own that all of it is made of, as far as the graph says: the sums of 7 rows that are
   /// multiplied by many weights have 7.
   double independent = HUGE_VAL;
 };
+
+/// How it is found out whether contractions dominate a result: at least half of the operations behind it are theirs or,
+/// which takes an evaluation more, at least half of the squared error of `plain`.
+enum class Dominance { byOperations, byErrors };
 
 /// Puts in place of each tutti.vmap of a model, or of an ensemble before the member axis, the ops that it stands for.
 llvm::Error resolveVmaps(mlir::ModuleOp module);
@@ -44,10 +48,11 @@ Answer given(HostTensor tensor);
 /// The function's results at a precision. Sizes follow from the operands.
 llvm::Expected<std::vector<Answer>> answer(mlir::func::FuncOp function, llvm::ArrayRef<Answer> operands,
                                            const std::function<HostTensor(llvm::StringRef)> &param = {},
-                                           Precision precision = Precision::f32);
+                                           Precision precision = Precision::f32,
+                                           Dominance dominance = Dominance::byOperations);
 /// One member's outputs, from its file alone: the compiler's alignment and sharing have no part in it.
-llvm::Expected<std::vector<Answer>> answer(const MemberModel &model, llvm::ArrayRef<Answer> inputs,
-                                           Precision precision);
+llvm::Expected<std::vector<Answer>> answer(const MemberModel &model, llvm::ArrayRef<Answer> inputs, Precision precision,
+                                           Dominance dominance);
 
 /// One tensor of all members' own, with the member axis in front; they are taken from `members` one by one.
 Answer stack(std::vector<Answer> members);

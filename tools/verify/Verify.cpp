@@ -64,7 +64,8 @@ private:
   Failure bindDims();
   Failure readFirst();
   Failure runSession();
-  Failure evaluateMembers(MemberModel own);
+  Failure judgeBy(Dominance dominance);
+  Failure evaluateMembers(Dominance dominance);
   Failure judgeOutputs();
   Failure compareByOps();
   std::vector<size_t> positionsToCompare() const;
@@ -86,8 +87,8 @@ private:
 
   Session session;
   MLIRContext context{dialects(), MLIRContext::Threading::DISABLED};
-  std::optional<MemberModel> first; ///< until it has been evaluated
-  Ports ports;                      ///< the first model's, and the sizes of its module
+  std::optional<MemberModel> first;
+  Ports ports; ///< the first model's, with the sizes of its module
   SmallVector<SizeRange> ranges;
   std::vector<Answer> answers; ///< the reference's by output, all active members' stacked
 };
@@ -99,10 +100,11 @@ Failure Verification::Program::verify() {
     return failure;
   if (auto failure = runSession())
     return failure;
-  if (auto failure = evaluateMembers(std::move(*first)))
+  if (auto failure = judgeBy(Dominance::byOperations))
     return failure;
-  if (auto failure = judgeOutputs())
-    return failure;
+  if (!report.ok() && llvm::any_of(answers, [](const Answer &answer) { return answer.contracts; }))
+    if (auto failure = judgeBy(Dominance::byErrors))
+      return failure;
   print(report);
   if (!arguments.ops && report.ok())
     return {};
@@ -182,8 +184,14 @@ Failure Verification::Program::runSession() {
   return {};
 }
 
-/// `model` is the first member's; it is gone afterwards.
-Failure Verification::Program::evaluateMembers(MemberModel model) {
+Failure Verification::Program::judgeBy(Dominance dominance) {
+  answers.clear();
+  report.rows.clear();
+  Failure failure = evaluateMembers(dominance);
+  return failure ? failure : judgeOutputs();
+}
+
+Failure Verification::Program::evaluateMembers(Dominance dominance) {
   std::vector<std::pair<HostTensor, bool>> stacked; // in the model's order; of each member its own, or the same for all
   for (size_t i = 0; i < ports.inputs.size(); ++i)
     for (size_t j = 0; j < inputs.size(); ++j)
@@ -203,7 +211,7 @@ Failure Verification::Program::evaluateMembers(MemberModel model) {
     std::vector<Answer> operands;
     for (const auto &[whole, perMember] : stacked)
       operands.push_back(given(perMember ? unstack(whole, position) : whole));
-    auto answered = answer(own ? *own : model, operands, report.precision);
+    auto answered = answer(own ? *own : *first, operands, report.precision, dominance);
     if (!answered)
       return failureOf(answered.takeError());
     for (auto [all, each] : llvm::zip_equal(byOutput, *answered))
