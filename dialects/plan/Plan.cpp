@@ -317,6 +317,8 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult ParallelOp::verify() {
+  if (getBody().getNumArguments() != 0)
+    return emitOpError("expected a body without arguments, got ") << getBody().getNumArguments();
   for (Operation &op : getBody().front())
     if (!isa<LaunchOp>(op))
       return emitOpError("expected launches only, got '") << op.getName() << "'";

@@ -496,3 +496,12 @@ plan.program @infer target cpu sizes {active = array<i64: 1, 1>} flops<> arena 0
   // expected-error@+1 {{'tutti.constant' op is no op that a program is made of}}
   %0 = tutti.constant dense<1.0> : tensor<f32>
 }
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 1>} flops<> arena 0 {
+  // expected-error@+1 {{'plan.parallel' op expected a body without arguments, got 1}}
+  plan.parallel {
+  ^bb0(%b: !plan.buffer):
+  }
+}
