@@ -38,7 +38,7 @@ public:
     unlink(file.temporary.c_str());
     llvm::sys::DontRemoveFileOnSignal(file.temporary);
   }
-  /// Whether there was no file before.
+  /// Whether the file is our own from its first byte on, so that what is never written is zeros.
   bool isNew() const { return !file.temporary.empty(); }
   llvm::Error create() { return file.descriptor < 0 ? failure() : llvm::Error::success(); }
   llvm::Error write(uint64_t offset, const void *data, uint64_t bytes) {
@@ -143,7 +143,7 @@ private:
       while (written < to) {
         uint64_t bytes = std::min<uint64_t>(to - written, sizeof(zeros));
         digest.update(zeros, bytes);
-        if (!file.isNew()) // whose holes are zeros
+        if (!file.isNew())
           if (llvm::Error error = file.write(weights().offset + written, zeros, bytes))
             return error;
         written += bytes;
@@ -173,6 +173,7 @@ private:
       return fail(ExitCode::internal, "the metadata has another length than before it was complete");
     header.metadataDigest = rt::xxh64(text.data(), text.size());
     header.headerDigest = rt::digestOf(header);
+    text.resize(header.codeOffset - header.metadataOffset, '\0');
     if (llvm::Error error = file.write(header.metadataOffset, text.data(), text.size()))
       return error;
     return file.write(0, &header, sizeof(header));

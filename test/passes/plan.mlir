@@ -190,3 +190,19 @@ module attributes {tutti.members = 1 : i64, tutti.sizes = {batch = array<i64: 1,
     return %4 : tensor<?x5x4xf32, #tutti.sizes<batch>>
   }
 }
+
+// -----
+
+// Launches whose tasks together are more than the runtime counts in a step come one after the other.
+module attributes {tutti.members = 1 : i64} {
+  // CHECK: plan.buffer input : tensor<16000000000x1xi8>
+  // CHECK-NOT: plan.parallel
+  // CHECK: plan.launch
+  // CHECK-NEXT: plan.launch
+  func.func @main(%x: tensor<16000000000x1xi8> {tutti.name = "x"}, %z: tensor<15999999992x1xi8> {tutti.name = "z"})
+      -> (tensor<16000000000x1xi8> {tutti.name = "y"}, tensor<15999999992x1xi8> {tutti.name = "q"}) {
+    %0 = tutti.neg %x : tensor<16000000000x1xi8>
+    %1 = tutti.abs %z : tensor<15999999992x1xi8>
+    return %0, %1 : tensor<16000000000x1xi8>, tensor<15999999992x1xi8>
+  }
+}

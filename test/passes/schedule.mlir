@@ -100,3 +100,19 @@ func.func @empty(%x: tensor<?x0x20xf32, #tutti.sizes<batch>>) -> tensor<?x20x0xf
   %0 = tutti.transpose %x [0, 2, 1] : tensor<?x0x20xf32, #tutti.sizes<batch>>
   return %0 : tensor<?x20x0xf32, #tutti.sizes<batch>>
 }
+
+// -----
+
+// Of the heads only quantiles and votes by scores need memory that a task has of its own.
+module attributes {tutti.members = 3 : i64} {
+  // CHECK-DAG: plan.kernel @k0 {{.*}}scratch = 64>
+  // CHECK-DAG: plan.kernel @k1 {{.*}}scratch = 8000000>
+  func.func @heads(%x: tensor<?x4x1000000xf32, #tutti.sizes<active>>, %z: tensor<?x8x1000000xf32, #tutti.sizes<active>>)
+      -> (tensor<4x1000000xf32>, tensor<8xi64>) {
+    %a = tutti.neg %x : tensor<?x4x1000000xf32, #tutti.sizes<active>>
+    %b = tutti.neg %z : tensor<?x8x1000000xf32, #tutti.sizes<active>>
+    %0 = tutti.head mean %a : tensor<?x4x1000000xf32, #tutti.sizes<active>>
+    %1 = tutti.head vote %b : tensor<?x8x1000000xf32, #tutti.sizes<active>>
+    return %0, %1 : tensor<4x1000000xf32>, tensor<8xi64>
+  }
+}
